@@ -1,0 +1,134 @@
+//! Failures: input or arguments that cannot be worked with. A bad plan is never one of them.
+
+use serde::Serialize;
+use thiserror::Error;
+
+/// Why a function could not answer at all.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OkstraError {
+    /// The bytes are not UTF-8.
+    #[error("not UTF-8: invalid byte sequence at byte {offset} (line {line})")]
+    NotUtf8 {
+        /// The first invalid byte.
+        offset: usize,
+        /// Its line, from 1.
+        line: u32,
+    },
+    /// The bytes are no text.
+    #[error("a binary file: NUL byte at byte {offset} (line {line})")]
+    Binary {
+        /// The first NUL byte.
+        offset: usize,
+        /// Its line, from 1.
+        line: u32,
+    },
+    /// The text is larger than 32-bit offsets can address.
+    #[error("too large: {bytes} bytes, the limit is {limit}")]
+    TooLarge {
+        /// The size.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// An option has a value it cannot have.
+    #[error("bad options: {reason}")]
+    BadOptions {
+        /// What is wrong with them.
+        reason: String,
+    },
+}
+
+/// A failure as it crosses the border: the fields of the JavaScript class `OkstraError`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ErrorInfo {
+    /// The stable name of the reason.
+    pub code: ErrorCode,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// How to mend it, or `null`.
+    pub help: Option<String>,
+    /// Facts for programs: numbers and names the message was made from.
+    #[cfg_attr(feature = "typescript", ts(type = "Record<string, unknown>"))]
+    pub details: serde_json::Value,
+}
+
+/// The stable name of a failure's reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// [`OkstraError::NotUtf8`].
+    NotUtf8,
+    /// [`OkstraError::Binary`].
+    Binary,
+    /// [`OkstraError::TooLarge`].
+    TooLarge,
+    /// [`OkstraError::BadOptions`].
+    BadOptions,
+    /// The browser entry was called before its `init()` had finished.
+    NotInitialised,
+    /// A fault of okstra: the core panicked. The next call works on a fresh instance.
+    Panic,
+}
+
+impl OkstraError {
+    /// The fields that cross the border.
+    pub fn info(&self) -> ErrorInfo {
+        let (code, help, details) = match self {
+            Self::NotUtf8 { offset, line } => (
+                ErrorCode::NotUtf8,
+                Some("save the file as UTF-8"),
+                serde_json::json!({ "offset": offset, "line": line }),
+            ),
+            Self::Binary { offset, line } => (
+                ErrorCode::Binary,
+                Some("give a Markdown file; if it is one, remove the NUL byte"),
+                serde_json::json!({ "offset": offset, "line": line }),
+            ),
+            Self::TooLarge { bytes, limit } => (
+                ErrorCode::TooLarge,
+                Some("split the plan"),
+                serde_json::json!({ "bytes": bytes, "limit": limit }),
+            ),
+            Self::BadOptions { reason } => (
+                ErrorCode::BadOptions,
+                None,
+                serde_json::json!({ "reason": reason }),
+            ),
+        };
+        ErrorInfo {
+            code,
+            message: self.to_string(),
+            help: help.map(str::to_owned),
+            details,
+        }
+    }
+}
+
+/// How a command ends. The numbers are part of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ExitStatus {
+    /// Everything is fine; warnings alone keep it.
+    Ok = 0,
+    /// A plan has errors.
+    Findings = 1,
+    /// The arguments are wrong or an input cannot be read.
+    Usage = 2,
+    /// The request is refused.
+    Refused = 3,
+    /// A contract is violated.
+    ContractViolated = 4,
+    /// A lock or another thing outside failed.
+    Fault = 5,
+}
+
+impl ExitStatus {
+    /// The process exit code.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}

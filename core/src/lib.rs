@@ -1,0 +1,13 @@
+//! The pure core of okstra: text and values in, decisions out.
+//!
+//! Nothing here reads a file, a clock, the environment or the network: the host gathers facts,
+//! the core decides, the host carries out. The same input gives the same output, byte for byte.
+
+pub mod check;
+pub mod error;
+pub mod finding;
+pub mod graph;
+pub mod plan;
+pub mod render;
+pub mod rules;
+pub mod source;

@@ -1,0 +1,85 @@
+//! Findings and graphs as text: the one renderer for terminal, hooks and previewer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::CheckOptions;
+use crate::error::{ExitStatus, OkstraError};
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub enum CheckFormat {
+    /// One line a finding on stderr: `S5 stage=1: effective step count 7 exceeds 6`.
+    #[default]
+    Text,
+    /// With the lines of the plan and carets under the place.
+    Pretty,
+    /// One JSON document.
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Workflow commands that annotate a pull request.
+    Github,
+}
+
+/// How a graph is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub enum GraphFormat {
+    /// [`crate::graph::Graph`] as JSON.
+    #[default]
+    Json,
+    /// A Mermaid flowchart.
+    Mermaid,
+    /// Graphviz.
+    Dot,
+}
+
+/// What to check and how to write it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+pub struct CheckRequest {
+    /// The rules' options.
+    pub options: CheckOptions,
+    /// How findings are written. Default `text`.
+    pub format: CheckFormat,
+    /// Whether `pretty` may use colour. Default `false`.
+    pub color: bool,
+    /// The names of the plans as the person gave them, one a source, in the same order.
+    pub paths: Vec<String>,
+}
+
+/// What a command prints and how it ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct CommandOutput {
+    /// Data.
+    pub stdout: String,
+    /// Talk.
+    pub stderr: String,
+    /// The number of the exit status.
+    pub exit_code: u8,
+}
+
+/// Checks plans and writes what was found. A source that is no text is a line on stderr and exit
+/// status 2; the other plans are checked all the same.
+pub fn render_check(
+    request: &CheckRequest,
+    sources: &[&[u8]],
+) -> Result<CommandOutput, OkstraError> {
+    let _ = (request, sources);
+    Ok(CommandOutput {
+        stdout: String::new(),
+        stderr: String::new(),
+        exit_code: ExitStatus::Ok.code(),
+    })
+}
+
+/// Writes the graph of a plan.
+pub fn render_graph(source: &[u8], format: GraphFormat) -> Result<String, OkstraError> {
+    let _ = (source, format);
+    Ok(String::new())
+}
