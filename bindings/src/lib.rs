@@ -4,7 +4,9 @@
 //! Values go out as plain objects with `null` for what is missing; text for people goes out as
 //! one string, rendered in Rust.
 
-use js_sys::{Array, Error, Reflect, Uint8Array};
+pub mod panic;
+
+use js_sys::{Array, Error, JSON, Reflect, Uint8Array};
 use okstra_core::check::{self, CheckOptions};
 use okstra_core::error::OkstraError;
 use okstra_core::render::{self, CheckRequest, GraphFormat};
@@ -22,7 +24,7 @@ pub fn parse_plan(source: &[u8]) -> Result<JsValue, JsValue> {
 
 /// Checks a plan against every rule.
 #[wasm_bindgen(js_name = checkPlan)]
-pub fn check_plan(source: &[u8], options: JsValue) -> Result<JsValue, JsValue> {
+pub fn check_plan(source: &[u8], options: &JsValue) -> Result<JsValue, JsValue> {
     answer(check::check_plan(source, arguments(options)?))
 }
 
@@ -34,7 +36,7 @@ pub fn plan_graph(source: &[u8]) -> Result<JsValue, JsValue> {
 
 /// Applies every repair the findings carry.
 #[wasm_bindgen(js_name = fixPlan)]
-pub fn fix_plan(source: &[u8], options: JsValue) -> Result<JsValue, JsValue> {
+pub fn fix_plan(source: &[u8], options: &JsValue) -> Result<JsValue, JsValue> {
     answer(check::fix_plan(source, arguments::<CheckOptions>(options)?))
 }
 
@@ -46,7 +48,7 @@ pub fn approve_plan(source: &[u8]) -> Result<JsValue, JsValue> {
 
 /// Checks plans and writes what was found, as text.
 #[wasm_bindgen(js_name = renderCheck)]
-pub fn render_check(request: JsValue, sources: &Array) -> Result<JsValue, JsValue> {
+pub fn render_check(request: &JsValue, sources: &Array) -> Result<JsValue, JsValue> {
     let request: CheckRequest = arguments(request)?;
     let sources: Vec<Vec<u8>> = sources
         .iter()
@@ -58,7 +60,7 @@ pub fn render_check(request: JsValue, sources: &Array) -> Result<JsValue, JsValu
 
 /// Writes the graph of a plan, as text.
 #[wasm_bindgen(js_name = renderGraph)]
-pub fn render_graph(source: &[u8], format: JsValue) -> Result<String, JsValue> {
+pub fn render_graph(source: &[u8], format: &JsValue) -> Result<String, JsValue> {
     let format: GraphFormat = arguments(format)?;
     render::render_graph(source, format).map_err(|error| failure(&error))
 }
@@ -76,15 +78,22 @@ pub fn version() -> String {
 }
 
 /// Options from JavaScript: a missing value is the default, an unknown field an error.
-fn arguments<T: DeserializeOwned + Default>(value: JsValue) -> Result<T, JsValue> {
+///
+/// They come through JSON: reading the object itself would only ask for the fields it should
+/// have, and never see a misspelt one.
+fn arguments<T: DeserializeOwned + Default>(value: &JsValue) -> Result<T, JsValue> {
     if value.is_undefined() || value.is_null() {
         return Ok(T::default());
     }
-    serde_wasm_bindgen::from_value(value).map_err(|error| {
-        failure(&OkstraError::BadOptions {
-            reason: error.to_string(),
-        })
-    })
+    let bad = |reason: String| failure(&OkstraError::BadOptions { reason });
+    let json = JSON::stringify(value)
+        .ok()
+        .and_then(|json| json.as_string())
+        .ok_or_else(|| bad(String::from("they cannot be written as JSON")))?;
+    // By way of a value, because the place in that JSON would tell the caller nothing.
+    serde_json::from_str::<serde_json::Value>(&json)
+        .and_then(serde_json::from_value)
+        .map_err(|error| bad(error.to_string()))
 }
 
 /// A value as a plain object: `null` for what is missing, objects for maps.

@@ -1,0 +1,57 @@
+//! What a panic said, kept for the shell.
+//!
+//! A panic here ends in a trap: JavaScript sees only `unreachable`, and the instance is of no
+//! further use. The hook writes down the message before that; the shell reads it with
+//! [`take_panic`], throws the instance away and makes a fresh one.
+
+use std::cell::RefCell;
+use std::panic;
+
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+/// The words of a panic and where it happened.
+#[derive(Serialize)]
+struct Panic {
+    message: String,
+    /// `file:line:column`.
+    location: Option<String>,
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Panic>> = const { RefCell::new(None) };
+}
+
+/// Runs once for each instance, before any call.
+#[wasm_bindgen(start)]
+pub fn start() {
+    panic::set_hook(Box::new(|info| {
+        if cfg!(debug_assertions) {
+            console_error_panic_hook::hook(info);
+        }
+        let last = Panic {
+            message: info
+                .payload_as_str()
+                .unwrap_or("a panic without a message")
+                .to_owned(),
+            location: info.location().map(ToString::to_string),
+        };
+        LAST.with(|slot| slot.replace(Some(last)));
+    }));
+}
+
+/// The last panic as `{ message, location }`, once; `undefined` where none happened.
+#[wasm_bindgen(js_name = takePanic)]
+pub fn take_panic() -> Result<JsValue, JsValue> {
+    match LAST.take() {
+        Some(last) => super::plain(&last),
+        None => Ok(JsValue::UNDEFINED),
+    }
+}
+
+/// Panics on purpose, so that tests of the package can see what a caller gets.
+#[wasm_bindgen(js_name = provokePanic)]
+#[expect(clippy::panic, reason = "a panic is what this function is for")]
+pub fn provoke_panic() {
+    panic!("provoked by a test");
+}

@@ -1,0 +1,104 @@
+import { notInitialised, OkstraError } from './error.js';
+import * as raw from './generated/raw.js';
+import type { ErrorInfo } from './generated/types.js';
+import type * as surface from './index.js';
+
+/** The functions of the package that need a module. */
+export type Api = Omit<typeof surface, 'OkstraError' | 'init'> & {
+  /** Panics on purpose. For the tests of this package. @internal */
+  __provokePanic(): never;
+};
+
+const encoder = new TextEncoder();
+
+/**
+ * The functions over a loader.
+ *
+ * @param ready makes sure that the module is instantiated, or throws. It is called before each
+ *   call, so it has to be cheap once it has done its work.
+ */
+export function createApi(ready: () => void): Api {
+  function call<T>(work: () => unknown): T {
+    ready();
+    try {
+      return work() as T;
+    } catch (thrown) {
+      throw translate(thrown);
+    }
+  }
+  return {
+    parsePlan: (source) => call(() => raw.parsePlan(bytes(source))),
+    checkPlan: (source, options) => call(() => raw.checkPlan(bytes(source), options)),
+    planGraph: (source) => call(() => raw.planGraph(bytes(source))),
+    fixPlan: (source, options) => call(() => raw.fixPlan(bytes(source), options)),
+    approvePlan: (source) => call(() => raw.approvePlan(bytes(source))),
+    renderCheck: (request, sources) => call(() => raw.renderCheck(request, list(sources))),
+    renderGraph: (source, format) => call(() => raw.renderGraph(bytes(source), format)),
+    rules: () => call(() => raw.rules()),
+    version: () => call(() => raw.version()),
+    __provokePanic: () => call(() => raw.provokePanic()),
+  };
+}
+
+/** What loading threw, as the one error class. */
+export function loadFailure(thrown: unknown, help: string): OkstraError {
+  if (thrown instanceof OkstraError) {
+    return thrown;
+  }
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  return notInitialised(`okstra.wasm cannot be loaded: ${reason}`, help, thrown);
+}
+
+function bytes(source: surface.Source): Uint8Array {
+  if (typeof source === 'string') {
+    return encoder.encode(source);
+  }
+  // Not `instanceof`: a buffer of another realm (a frame, a test runner) is as good.
+  if (ArrayBuffer.isView(source) && Object.prototype.toString.call(source) === TYPE_TAG) {
+    return source;
+  }
+  throw badOptions('a plan must be a string or a Uint8Array');
+}
+
+const TYPE_TAG = '[object Uint8Array]';
+
+function list(sources: readonly surface.Source[]): Uint8Array[] {
+  if (!Array.isArray(sources)) {
+    throw badOptions('the plans must be an array');
+  }
+  return sources.map(bytes);
+}
+
+function badOptions(reason: string): OkstraError {
+  const message = `bad options: ${reason}`;
+  return new OkstraError({ code: 'bad-options', message, help: null, details: { reason } });
+}
+
+/** What a call threw, as the one error class. The bindings mark their own errors with `info`. */
+function translate(thrown: unknown): OkstraError {
+  if (thrown instanceof OkstraError) {
+    return thrown;
+  }
+  const info = (thrown as { info?: ErrorInfo } | null)?.info;
+  return info === undefined ? recover(thrown) : new OkstraError(info);
+}
+
+/**
+ * A trap: the core panicked, or ran out of stack or memory. The instance may be broken in any
+ * way, so it is replaced by a fresh one of the same module.
+ */
+function recover(trap: unknown): OkstraError {
+  let panic: { message: string; location: string | null } | undefined;
+  try {
+    panic = raw.takePanic();
+  } catch {
+    // The instance cannot even say what happened; the trap itself has to do.
+  }
+  raw.__wbg_reset_state();
+  const what = panic?.message ?? (trap instanceof Error ? trap.message : String(trap));
+  const location = panic?.location ?? null;
+  const message = `okstra has a fault: ${what}${location === null ? '' : ` (at ${location})`}`;
+  const help = 'this is not a fault of the plan: please report it, with the plan if you can';
+  const info: ErrorInfo = { code: 'panic', message, help, details: { panic: what, location } };
+  return new OkstraError(info, { cause: trap });
+}

@@ -1,0 +1,34 @@
+// The loader of the command line: a CommonJS bundle with okstra.wasm beside it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { type Api, createApi } from './api.js';
+import { createLoader } from './load.js';
+
+/** From this many bytes on, optimised code pays for the wait until V8 has made it. */
+const LARGE = 4_000_000;
+
+/**
+ * The functions for a process that makes one call and ends.
+ *
+ * V8 optimises wasm functions in the background, and the process cannot end before that is done:
+ * about 20 ms, for code that will not run again. For small plans it is told not to begin. V8
+ * ignores a flag it does not know.
+ *
+ * @param directory the folder of `okstra.wasm`.
+ * @param inputBytes how much will be read, in bytes.
+ */
+export function createCliApi(directory: string, inputBytes: number): Api {
+  const { ready } = createLoader({
+    now: () => {
+      const bytes = readFileSync(join(directory, 'okstra.wasm'));
+      if (inputBytes < LARGE) {
+        setFlagsFromString('--liftoff-only');
+        setFlagsFromString('--wasm-tiering-budget=2147483647');
+      }
+      return bytes;
+    },
+    help: 'install okstra again',
+  });
+  return createApi(ready);
+}

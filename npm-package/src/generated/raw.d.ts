@@ -1,0 +1,112 @@
+/* tslint:disable */
+/* eslint-disable */
+
+export function __wbg_reset_state(): void;
+
+/**
+ * Ticks the approval line.
+ */
+export function approvePlan(source: Uint8Array | number[]): any;
+
+/**
+ * Checks a plan against every rule.
+ */
+export function checkPlan(source: Uint8Array | number[], options: any): any;
+
+/**
+ * Applies every repair the findings carry.
+ */
+export function fixPlan(source: Uint8Array | number[], options: any): any;
+
+/**
+ * Reads a plan without judging it.
+ */
+export function parsePlan(source: Uint8Array | number[]): any;
+
+/**
+ * The graph of a plan.
+ */
+export function planGraph(source: Uint8Array | number[]): any;
+
+/**
+ * Panics on purpose, so that tests of the package can see what a caller gets.
+ */
+export function provokePanic(): void;
+
+/**
+ * Checks plans and writes what was found, as text.
+ */
+export function renderCheck(request: any, sources: Array<any>): any;
+
+/**
+ * Writes the graph of a plan, as text.
+ */
+export function renderGraph(source: Uint8Array | number[], format: any): string;
+
+/**
+ * The table of rules.
+ */
+export function rules(): any;
+
+/**
+ * Runs once for each instance, before any call.
+ */
+export function start(): void;
+
+/**
+ * The last panic as `{ message, location }`, once; `undefined` where none happened.
+ */
+export function takePanic(): any;
+
+/**
+ * The version of the core.
+ */
+export function version(): string;
+
+export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
+
+export interface InitOutput {
+    readonly memory: WebAssembly.Memory;
+    readonly approvePlan: (a: number, b: number) => [number, number, number];
+    readonly checkPlan: (a: number, b: number, c: any) => [number, number, number];
+    readonly fixPlan: (a: number, b: number, c: any) => [number, number, number];
+    readonly parsePlan: (a: number, b: number) => [number, number, number];
+    readonly planGraph: (a: number, b: number) => [number, number, number];
+    readonly provokePanic: () => void;
+    readonly renderCheck: (a: any, b: any) => [number, number, number];
+    readonly renderGraph: (a: number, b: number, c: any) => [number, number, number, number];
+    readonly rules: () => [number, number, number];
+    readonly start: () => void;
+    readonly takePanic: () => [number, number, number];
+    readonly version: () => [number, number];
+    readonly __wbindgen_malloc: (a: number, b: number) => number;
+    readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
+    readonly __wbindgen_free: (a: number, b: number, c: number) => void;
+    readonly __wbindgen_exn_store: (a: number) => void;
+    readonly __externref_table_alloc: () => number;
+    readonly __wbindgen_externrefs: WebAssembly.Table;
+    readonly __externref_table_dealloc: (a: number) => void;
+    readonly __wbindgen_start: () => void;
+}
+
+export type SyncInitInput = BufferSource | WebAssembly.Module;
+
+/**
+ * Instantiates the given `module`, which can either be bytes or
+ * a precompiled `WebAssembly.Module`.
+ *
+ * @param {{ module: SyncInitInput }} module - Passing `SyncInitInput` directly is deprecated.
+ *
+ * @returns {InitOutput}
+ */
+export function initSync(module: { module: SyncInitInput } | SyncInitInput): InitOutput;
+
+/**
+ * If `module_or_path` is {RequestInfo} or {URL}, makes a request and
+ * for everything else, calls `WebAssembly.instantiate` directly.
+ *
+ * @param {{ module_or_path: InitInput | Promise<InitInput> }} module_or_path - Passing `InitInput` directly is deprecated.
+ *
+ * @returns {Promise<InitOutput>}
+ */
+export default function __wbg_init (module_or_path: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;

@@ -1,0 +1,221 @@
+// Builds everything a user gets: the wasm module, the library entries, the command line and the
+// type declarations, all into npm-package/dist. Steps whose inputs have not changed are skipped.
+//
+//   node scripts/build.mjs            all steps
+//   node scripts/build.mjs --force    all steps, also where nothing changed
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { hashFiles, isMain, root, run, step } from './lib.mjs';
+
+const dist = join(root, 'npm-package/dist');
+const generated = join(root, 'npm-package/src/generated');
+const work = join(root, 'target/wasm');
+const raw = join(root, 'target/wasm32-unknown-unknown/release/okstra_wasm.wasm');
+
+/** What rustc may use: the wasm features of every browser and Node that the package supports. */
+const FEATURES = [
+  'bulk-memory',
+  'bulk-memory-opt',
+  'call-indirect-overlong',
+  'multivalue',
+  'mutable-globals',
+  'nontrapping-float-to-int',
+  'reference-types',
+  'sign-ext',
+];
+
+/**
+ * Smallest code without inlining. Inlining makes one giant function of the parser, and a process
+ * cannot end before V8 has optimised a function it began with.
+ */
+const OPTIMISE = ['-Oz', '-aimfs', '0', '-ocimfs', '0', '-fimfs', '0'];
+
+/** Paths of this machine never get into the module: panics name `registry/…`, not a home folder. */
+function rustflags() {
+  const home = process.env.CARGO_HOME ?? join(process.env.HOME ?? '', '.cargo');
+  return `--remap-path-prefix=${join(home, 'registry/src')}=registry --remap-path-prefix=${root}/=`;
+}
+
+/** Compiles the bindings for the given profile settings; answers the path of the raw module. */
+export function compileWasm(env = {}) {
+  run(
+    'cargo',
+    ['build', '--release', '--quiet', '--target', 'wasm32-unknown-unknown', '-p', 'okstra-wasm'],
+    {
+      env: { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: rustflags(), ...env },
+    },
+  );
+  return raw;
+}
+
+/** Runs a verb of the Rust build tool. */
+export function xtask(...args) {
+  run('cargo', ['run', '--quiet', '-p', 'xtask', '--', ...args]);
+}
+
+/** Optimises a module with the pinned wasm-opt. */
+export function wasmOpt(input, output, flags = OPTIMISE) {
+  const features = FEATURES.map((name) => `--enable-${name}`);
+  run(process.execPath, [
+    join(root, 'node_modules/binaryen/bin/wasm-opt'),
+    ...['--mvp-features', ...features, ...flags, '--strip-producers', '--strip-target-features'],
+    ...[input, '-o', output],
+  ]);
+}
+
+function wasm(force) {
+  const stampFile = join(work, 'stamp');
+  const inputs = [
+    'Cargo.toml',
+    'Cargo.lock',
+    'core',
+    'bindings',
+    'scripts/xtask',
+    'scripts/build.mjs',
+  ];
+  const stamp = hashFiles(inputs);
+  const outputs = [join(dist, 'okstra.wasm'), join(generated, 'raw.js')];
+  const known = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
+  if (known && outputs.every(existsSync) && !force) {
+    return;
+  }
+  step('wasm', () => {
+    mkdirSync(work, { recursive: true });
+    mkdirSync(dist, { recursive: true });
+    const input = compileWasm();
+    xtask('bindgen', input, work);
+    wasmOpt(join(work, 'okstra_bg.wasm'), join(dist, 'okstra.wasm'));
+    copyFileSync(join(work, 'okstra.js'), join(generated, 'raw.js'));
+    copyFileSync(join(work, 'okstra.d.ts'), join(generated, 'raw.d.ts'));
+  });
+  step('generated types and rules', () => {
+    xtask('types', join(generated, 'types.ts'));
+    run(join(root, 'node_modules/.bin/biome'), [
+      ...['format', '--write', '--log-level=error', '--vcs-enabled=false'],
+      join(generated, 'types.ts'),
+    ]);
+    mkdirSync(join(root, 'docs'), { recursive: true });
+    xtask('rules', join(root, 'docs/rules.md'));
+  });
+  writeFileSync(stampFile, stamp);
+}
+
+async function bundles() {
+  const { build } = await import('esbuild');
+  const source = (name) => join(root, 'npm-package/src', name);
+  const common = {
+    absWorkingDir: root,
+    bundle: true,
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'warning',
+    // Not `minify`: a thrown error prints its line, which must not be the whole bundle.
+    minifyIdentifiers: true,
+    minifySyntax: true,
+  };
+  const library = { ...common, format: 'esm', target: 'es2022' };
+  const wasmBytes = { '.wasm': 'binary' };
+  const jobs = [
+    build({
+      ...library,
+      entryPoints: [source('node.ts')],
+      outfile: join(dist, 'node.js'),
+      platform: 'node',
+      target: 'node20',
+    }),
+    build({ ...library, entryPoints: [source('browser.ts')], outfile: join(dist, 'browser.js') }),
+    build({
+      ...library,
+      entryPoints: [source('workerd.ts')],
+      outfile: join(dist, 'workerd.js'),
+      external: ['./okstra.wasm'],
+    }),
+    build({
+      ...library,
+      entryPoints: [source('inline.ts')],
+      outfile: join(dist, 'inline.js'),
+      alias: { 'okstra-wasm-bytes': join(dist, 'okstra.wasm') },
+      loader: wasmBytes,
+    }),
+    build({
+      ...library,
+      format: 'iife',
+      globalName: 'okstra',
+      entryPoints: [source('inline.ts')],
+      outfile: join(dist, 'inline.global.js'),
+      alias: { 'okstra-wasm-bytes': join(dist, 'okstra.wasm') },
+      loader: wasmBytes,
+      // `var okstra` is a global in a classic script only; this holds in a wrapped one as well.
+      footer: { js: 'globalThis.okstra = okstra;' },
+    }),
+  ];
+  const cli = commandLine();
+  if (cli !== undefined) {
+    jobs.push(
+      build({
+        ...common,
+        entryPoints: cli,
+        outdir: dist,
+        outExtension: { '.js': '.cjs' },
+        format: 'cjs',
+        platform: 'node',
+        target: 'node20',
+      }),
+    );
+  }
+  await Promise.all(jobs);
+}
+
+/** The entry of the command line and the parts it loads only when a command needs them. */
+function commandLine() {
+  const main = join(root, 'cli-js/src/main.ts');
+  if (!existsSync(main)) {
+    return undefined;
+  }
+  const lazy = join(root, 'cli-js/src/lazy');
+  const parts = existsSync(lazy) ? readdirSync(lazy).filter((name) => name.endsWith('.ts')) : [];
+  return [
+    { in: main, out: 'cli' },
+    ...parts.map((name) => ({ in: join(lazy, name), out: name.slice(0, -3) })),
+  ];
+}
+
+function declarations() {
+  const inputs = ['npm-package/src', 'npm-package/tsconfig.build.json'];
+  const stampFile = join(work, 'declarations');
+  const stamp = hashFiles(inputs, (name) => !name.endsWith('raw.js'));
+  const known = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
+  if (known && existsSync(join(dist, 'index.d.ts'))) {
+    return;
+  }
+  step('declarations', () => {
+    run(process.execPath, [
+      join(root, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      join(root, 'npm-package/tsconfig.build.json'),
+    ]);
+    writeFileSync(stampFile, stamp);
+  });
+}
+
+/** Builds what is out of date. */
+export async function buildAll({ force = false } = {}) {
+  if (force) {
+    rmSync(dist, { recursive: true, force: true });
+  }
+  wasm(force);
+  await step('bundles', bundles);
+  declarations();
+}
+
+if (isMain(import.meta.url)) {
+  await buildAll({ force: process.argv.includes('--force') });
+}

@@ -1,0 +1,76 @@
+// What the scripts share. Node built-ins only: set-up runs before anything is installed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The root of the checkout. */
+export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+
+/** A step failed, and has said why; the caller ends with `status`. */
+export class Failed extends Error {
+  constructor(message, status = 1) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Whether the module was started by `node`, not imported. */
+export function isMain(url) {
+  return process.argv[1] === fileURLToPath(url);
+}
+
+/** Runs a program at the root with its output shown; ends the script when it fails. */
+export function run(command, args, { env = {}, cwd = root } = {}) {
+  const { status, error, signal } = spawnSync(command, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
+  });
+  if (error || status !== 0) {
+    const why = error?.message ?? (signal ? `ended by ${signal}` : `exit ${status}`);
+    die(`${[command, ...args].join(' ')}\n  failed: ${why}`);
+  }
+}
+
+/** Ends the script with one clear line. */
+export function die(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+/** Runs one named step and tells how long it took. */
+export function step(name, work) {
+  const start = performance.now();
+  const done = () => {
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    process.stdout.write(`${name}: ${seconds} s\n`);
+  };
+  const result = work();
+  if (result instanceof Promise) {
+    return result.then(done);
+  }
+  done();
+}
+
+/** One hash over the names and bytes of files and folders (paths from the root). */
+export function hashFiles(paths, keep = () => true) {
+  const hash = createHash('sha256');
+  const visit = (path) => {
+    const full = join(root, path);
+    if (statSync(full).isDirectory()) {
+      for (const name of readdirSync(full).sort()) {
+        if (name !== 'node_modules' && name !== 'target') {
+          visit(`${path}/${name}`);
+        }
+      }
+    } else if (keep(path)) {
+      hash.update(path).update('\0').update(readFileSync(full)).update('\0');
+    }
+  };
+  for (const path of paths) {
+    visit(path);
+  }
+  return hash.digest('hex');
+}
