@@ -1,20 +1,12 @@
 // What the scripts share. Node built-ins only: set-up runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The root of the checkout. */
 export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
-
-/** A step failed, and has said why; the caller ends with `status`. */
-export class Failed extends Error {
-  constructor(message, status = 1) {
-    super(message);
-    this.status = status;
-  }
-}
 
 /** Whether the module was started by `node`, not imported. */
 export function isMain(url) {
@@ -30,14 +22,28 @@ export function run(command, args, { env = {}, cwd = root } = {}) {
   });
   if (error || status !== 0) {
     const why = error?.message ?? (signal ? `ended by ${signal}` : `exit ${status}`);
-    die(`${[command, ...args].join(' ')}\n  failed: ${why}`);
+    stop(`${[command, ...args].join(' ')}\n  failed: ${why}`);
   }
 }
 
 /** Ends the script with one clear line. */
-export function die(message) {
+export function stop(message) {
   process.stderr.write(`${message}\n`);
   process.exit(1);
+}
+
+/** The path of the first of these programs that is on the PATH. */
+export function findProgram(names) {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Runs one named step and tells how long it took. */

@@ -1,0 +1,90 @@
+// Everything: set-up, build, static checks, and all tests with one sum at the end.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { checkAll } from './check.mjs';
+import { root, run } from './lib.mjs';
+import { setUp } from './setup.mjs';
+
+const wasmTarget = ['--target', 'wasm32-unknown-unknown', '-p', 'okstra-wasm'];
+const vitestReport = join(root, 'target/vitest.json');
+
+/** Runs a program with its output shown, and answers that output and the exit status. */
+function tee(command, args, env = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let text = '';
+    child.stdout.setEncoding('utf8');
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+      process.stdout.write(chunk);
+    });
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ text, status }));
+  });
+}
+
+/** Sums the `test result:` lines of cargo; a run that failed without one is one failure. */
+async function cargoTests(name, args, env) {
+  const { text, status } = await tee('cargo', ['test', '--no-fail-fast', ...args], env);
+  const lines = stripVTControlCharacters(text).matchAll(
+    /^test result: .*?(\d+) passed; (\d+) failed/gm,
+  );
+  let passed = 0;
+  let failed = 0;
+  for (const [, good, bad] of lines) {
+    passed += Number(good);
+    failed += Number(bad);
+  }
+  return total(name, passed, failed, status);
+}
+
+async function vitest() {
+  rmSync(vitestReport, { force: true });
+  const { status } = await tee(join(root, 'node_modules/.bin/vitest'), [
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${vitestReport}`,
+  ]);
+  if (!existsSync(vitestReport)) {
+    return total('JavaScript', 0, 0, status);
+  }
+  const report = JSON.parse(readFileSync(vitestReport, 'utf8'));
+  return total('JavaScript', report.numPassedTests, report.numFailedTests, status);
+}
+
+/** No test at all, or a failure outside of one, counts as one failed test. */
+function total(name, passed, failed, status) {
+  const silent = (status !== 0 && failed === 0) || passed + failed === 0;
+  return { name, passed, failed: silent ? failed + 1 : failed };
+}
+
+await setUp({ tests: true });
+const checks = checkAll();
+run('cargo', ['build', '--quiet', '-p', 'wasm-test-runner']);
+const runner = {
+  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: join(root, 'target/debug/wasm-test-runner'),
+};
+const totals = [
+  await cargoTests('Rust', ['--workspace']),
+  await cargoTests('wasm in Node', wasmTarget, runner),
+  await cargoTests('wasm in Chromium', wasmTarget, { ...runner, WASM_BINDGEN_USE_BROWSER: '1' }),
+  await vitest(),
+];
+
+process.stdout.write('\n');
+for (const { name, passed, failed } of totals) {
+  process.stdout.write(`${name}: ${passed} passed, ${failed} failed\n`);
+}
+if (checks.length > 0) {
+  process.stdout.write(`static checks that failed: ${checks.join(', ')}\n`);
+}
+const sum = (key) => totals.reduce((all, each) => all + each[key], 0);
+process.stdout.write(`${sum('passed')} passed, ${sum('failed')} failed\n`);
+process.exitCode = sum('failed') === 0 && checks.length === 0 ? 0 : 1;

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    // Real processes and a real browser, on machines that may be busy.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'packaging',
+          include: ['tests/packaging/**/*.test.ts'],
+          globalSetup: ['tests/packaging/install.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'product',
+          include: ['tests/**/*.test.ts'],
+          exclude: ['tests/packaging/**'],
+        },
+      },
+    ],
+  },
+});
