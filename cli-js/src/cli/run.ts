@@ -1,0 +1,26 @@
+/** One command line from its words to its exit status. */
+import { version } from '../../../npm-package/package.json';
+import type { Context } from './context.js';
+import { OK } from './exit.js';
+import { parseFast } from './parse.js';
+import { explain } from './talk.js';
+
+/** Runs a command line (without the program's name) and answers its exit status. */
+export async function run(argv: readonly string[], context: Context): Promise<number> {
+  try {
+    if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+      context.host.write(1, `${version}\n`);
+      return OK;
+    }
+    let parsed = parseFast(context.entries, argv);
+    if (parsed === undefined) {
+      const { parseFully } = await import('../lazy/usage.js');
+      const answer = parseFully(argv, context, version);
+      if (typeof answer === 'number') return answer;
+      parsed = answer;
+    }
+    return await parsed.command.run(parsed.args, parsed.values as never, context);
+  } catch (error) {
+    return explain(context.host, error);
+  }
+}

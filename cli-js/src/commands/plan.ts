@@ -1,0 +1,195 @@
+/** `okstra plan`: everything about one plan. */
+import { colorOption, wantsColor } from '../cli/color.js';
+import type { Context } from '../cli/context.js';
+import { command, type Noun } from '../cli/define.js';
+import { FINDINGS, OK, REFUSED, USAGE, UsageError } from '../cli/exit.js';
+import { readInput } from '../cli/input.js';
+import { say } from '../cli/talk.js';
+import { checkOnce, checkOptions, watchAndCheck } from './plan-check.js';
+
+const PLAN = { name: 'PLAN', text: "a Markdown plan; '-' reads standard input" } as const;
+
+const check = command({
+  summary: 'Report every fault of a plan at its exact place',
+  details:
+    'Exit status: 0 when there are no errors (warnings alone keep it), 1 with errors, 2 when a plan cannot be read.',
+  examples: [
+    ['okstra plan check plan.md', 'one line a fault'],
+    ['okstra plan check --format pretty plan.md', 'with the lines of the plan'],
+    ['okstra plan check --fix plan.md', 'repair what can be repaired'],
+    ['okstra plan check --format sarif docs/*.md > plans.sarif', 'for code scanning'],
+    ['git show HEAD:plan.md | okstra plan check -', 'what was committed'],
+  ],
+  argument: { ...PLAN, many: true },
+  options: checkOptions,
+  run(paths, values, context) {
+    return values.watch
+      ? watchAndCheck(paths, values, context)
+      : checkOnce(paths, values, context).status;
+  },
+});
+
+const graph = command({
+  summary: 'Draw the stages of a plan in the order in which they can be built',
+  details: 'Exit status: 1 when the plan has errors; what can be read is drawn all the same.',
+  examples: [
+    ['okstra plan graph plan.md', 'in the terminal'],
+    ['okstra plan graph --format svg -o plan.svg plan.md', 'as a picture'],
+    ['okstra plan graph --format mermaid plan.md', 'for a Markdown page'],
+    ['okstra plan graph --format dot plan.md | dot -Tpdf > plan.pdf', 'through Graphviz'],
+  ],
+  argument: PLAN,
+  options: {
+    format: {
+      kind: 'choice',
+      text: 'how to draw',
+      choices: ['terminal', 'mermaid', 'dot', 'json', 'svg'],
+      default: 'terminal',
+    },
+    output: { kind: 'file', short: 'o', value: 'FILE', text: 'write to a file' },
+    color: colorOption,
+  },
+  async run([path = '-'], { format, output, color }, context) {
+    const { host } = context;
+    const { api, input, report, status } = readChecked(path, context);
+    let text: string;
+    if (format === 'terminal' || format === 'svg') {
+      const { drawSvg, drawTerminal } = await import('../lazy/graph.js');
+      const toScreen = output === undefined;
+      text =
+        format === 'svg'
+          ? drawSvg(report.graph)
+          : drawTerminal(report.graph, {
+              width: host.width(),
+              color: wantsColor(host, 1, toScreen ? color : (color ?? false)),
+            });
+    } else {
+      text = api.renderGraph(input.bytes, format);
+    }
+    if (text !== '' && !text.endsWith('\n')) text += '\n';
+    if (output === undefined || output === '-') host.write(1, text);
+    else host.writeFile(output, text);
+    return status;
+  },
+});
+
+const show = command({
+  summary: 'Show the stages of a plan and their steps',
+  details: 'Exit status: 1 when the plan has errors; what can be read is shown all the same.',
+  examples: [
+    ['okstra plan show plan.md', 'every stage with its steps'],
+    ['okstra plan show --stage 2 plan.md', 'one stage in full'],
+    ['okstra plan show --json plan.md', 'for a program'],
+  ],
+  argument: PLAN,
+  options: {
+    stage: { kind: 'integer', value: 'N', min: 1, text: 'this stage only, in full' },
+    json: { kind: 'flag', text: 'print one JSON document' },
+    color: colorOption,
+  },
+  async run([path = '-'], { stage, json, color }, context) {
+    const { host } = context;
+    const { api, input, report, status } = readChecked(path, context);
+    const plan = api.parsePlan(input.bytes);
+    const stages =
+      stage === undefined
+        ? plan.stages
+        : plan.stages.filter(({ stage_number }) => stage_number === stage);
+    if (stage !== undefined && stages.length === 0) {
+      const known = plan.stages.map(({ stage_number }) => stage_number ?? '?').join(', ');
+      say(host, `${input.name}: no stage ${stage}; there are: ${known || 'none'}`);
+      return USAGE;
+    }
+    if (json) {
+      const answer = stage === undefined ? plan : stages[0];
+      host.write(1, `${JSON.stringify(answer, null, 2)}\n`);
+    } else {
+      const { showPlan } = await import('../lazy/show.js');
+      host.write(
+        1,
+        showPlan(
+          { ...plan, stages },
+          {
+            graph: report.graph,
+            width: host.width(),
+            color: wantsColor(host, 1, color),
+            full: stage !== undefined,
+          },
+        ),
+      );
+    }
+    return status;
+  },
+});
+
+const approve = command({
+  summary: "Tick the line '- [ ] Approved' of a plan",
+  details:
+    'Refused with exit status 3 while an open clarification blocks the approval. A plan that is approved already stays as it is.',
+  examples: [
+    ['okstra plan approve plan.md', 'approve it'],
+    ['okstra plan approve --dry-run plan.md', 'print the approved plan, write nothing'],
+  ],
+  argument: PLAN,
+  options: { dryRun: { kind: 'flag', text: 'print the approved plan and write nothing' } },
+  run([path = '-'], { dryRun }, context) {
+    const { host } = context;
+    const input = readInput(host, path);
+    const api = context.api(input.bytes.length);
+    const { text, changed, held_by } = withName(input.name, () => api.approvePlan(input.bytes));
+    if (held_by.length > 0) {
+      for (const { code, message, range } of held_by) {
+        say(host, `${input.name}:${range.start.line}:${range.start.column}: ${code} ${message}`);
+      }
+      say(host, `${input.name}: not approved; answer what is open, then approve again`);
+      return REFUSED;
+    }
+    if (!changed && api.parsePlan(input.bytes).approval.state !== 'approved') {
+      say(
+        host,
+        `${input.name}: there is no line '- [ ] Approved'; add it where the approval belongs`,
+      );
+      return REFUSED;
+    }
+    if (input.path === null || dryRun) host.write(1, text);
+    else if (changed) host.replaceFile(input.path, input.bytes, text);
+    say(host, `${input.name}: ${outcome(changed, dryRun && input.path !== null)}`);
+    return OK;
+  },
+});
+
+function outcome(changed: boolean, dry: boolean): string {
+  if (!changed) return 'approved already';
+  return dry ? 'would be approved; nothing was written' : 'approved';
+}
+
+/** Reads a plan and checks it; errors are counted on standard error and in `status`. */
+function readChecked(path: string, context: Context) {
+  const input = readInput(context.host, path);
+  const api = context.api(input.bytes.length);
+  const report = withName(input.name, () => api.checkPlan(input.bytes));
+  const errors = report.findings.filter(({ severity }) => severity === 'error').length;
+  if (errors > 0) {
+    const count = errors === 1 ? '1 error' : `${errors} errors`;
+    const how = path === '-' ? "'okstra plan check -'" : `'okstra plan check ${path}'`;
+    say(context.host, `${input.name}: ${count}; see ${how}`);
+  }
+  return { api, input, report, status: errors > 0 ? FINDINGS : OK };
+}
+
+/** Names the plan in what the core says about its bytes. */
+function withName<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Error && !(error instanceof UsageError)) {
+      error.message = `${name}: ${error.message}`;
+    }
+    throw error;
+  }
+}
+
+export const plan: Noun = {
+  summary: 'Check, draw, show and approve a plan',
+  verbs: { check, graph, show, approve },
+};

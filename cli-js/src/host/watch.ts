@@ -1,0 +1,42 @@
+/**
+ * Watching files for changes, through chokidar.
+ *
+ * The folders are watched, not the files: an editor that saves by renaming a new file over the
+ * old one, and a file that vanishes and comes back, are both seen that way.
+ */
+import * as path from 'node:path';
+import { watch } from 'chokidar';
+import type { Watcher } from './host.js';
+
+/** Milliseconds of quiet after which a burst of events counts as one change. */
+const QUIET = 60;
+
+/** Calls back after any of the files changed, appeared or vanished, until it is closed. */
+export async function watchFiles(paths: readonly string[], changed: () => void): Promise<Watcher> {
+  const files = new Set(paths.map((file) => path.resolve(file)));
+  const folders = new Set([...files].map((file) => path.dirname(file)));
+  const watcher = watch([...folders], {
+    depth: 0,
+    ignoreInitial: true,
+    ignored: (entry) => {
+      const full = path.resolve(entry);
+      return !files.has(full) && !folders.has(full);
+    },
+  });
+  let timer: NodeJS.Timeout | undefined;
+  watcher.on('all', (_event, entry) => {
+    if (!files.has(path.resolve(entry))) return;
+    clearTimeout(timer);
+    timer = setTimeout(changed, QUIET);
+  });
+  await new Promise<void>((resolve, reject) => {
+    watcher.once('ready', () => resolve());
+    watcher.once('error', reject);
+  });
+  return {
+    async close() {
+      clearTimeout(timer);
+      await watcher.close();
+    },
+  };
+}

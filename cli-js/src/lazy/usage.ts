@@ -1,0 +1,172 @@
+/**
+ * Help, and explanations of what is wrong with a command line, by Commander. It is built from
+ * the same definitions the fast parser reads, and loaded only when that one gives up.
+ */
+import { styleText } from 'node:util';
+import {
+  Argument,
+  Command as Commander,
+  CommanderError,
+  InvalidArgumentError,
+  Option,
+} from 'commander';
+import { wantsColor } from '../cli/color.js';
+import type { Context } from '../cli/context.js';
+import { type Command, isNoun, longName, type OptionSpec, readInteger } from '../cli/define.js';
+import { OK, USAGE } from '../cli/exit.js';
+import type { Parsed } from '../cli/parse.js';
+import { say } from '../cli/talk.js';
+
+const INTRO = 'Checks Markdown plans and works out the order in which their stages can be built.';
+
+const EXAMPLES: Command['examples'] = [
+  ['okstra plan check plan.md', 'every fault of a plan'],
+  ['okstra plan graph plan.md', 'what can be built when'],
+  ['okstra help plan check', 'the help of a command'],
+];
+
+/**
+ * Reads a command line, with all the rare spellings. Prints the help, or one line on what is
+ * wrong, and answers the exit status, where there is nothing to run.
+ */
+export function parseFully(
+  argv: readonly string[],
+  context: Context,
+  version: string,
+): Parsed | number {
+  const { host } = context;
+  let parsed: Parsed | undefined;
+  const program = describe(context, version, (found) => {
+    parsed = found;
+  });
+  try {
+    program.parse(withoutHelpWord(argv), { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return OK;
+    say(host, oneLine(error, argv, context));
+    return USAGE;
+  }
+  return parsed ?? OK;
+}
+
+/** `help plan check` asks for the same as `plan check --help`. */
+function withoutHelpWord(argv: readonly string[]): string[] {
+  if (argv.length === 0) return ['--help'];
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+}
+
+function describe(context: Context, version: string, found: (parsed: Parsed) => void): Commander {
+  const { host, entries } = context;
+  const paint = (style: 'bold' | 'dim', text: string) => styleText(style, text);
+  const program = new Commander('okstra')
+    .description(INTRO)
+    .usage('<command> …')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', examples(EXAMPLES))
+    .exitOverride()
+    .configureHelp({
+      styleTitle: (text) => paint('bold', text),
+      styleCommandText: (text) => paint('bold', text),
+    })
+    .configureOutput({
+      writeOut: (text) => host.write(1, text),
+      // Errors are said in one line by the caller.
+      writeErr: () => {},
+      getOutHelpWidth: () => Math.min(host.width(), 100),
+      getOutHasColors: () => wantsColor(host, 1, undefined),
+    });
+  for (const [name, entry] of Object.entries(entries)) {
+    if (isNoun(entry)) {
+      const noun = program
+        .command(name)
+        .summary(entry.summary)
+        .description(entry.summary)
+        .usage('<command> …')
+        .helpCommand(false);
+      const first: [string, string][] = [];
+      for (const [verb, command] of Object.entries(entry.verbs)) {
+        fill(noun.command(verb), command, found);
+        first.push(...command.examples.slice(0, 1).map(([l, w]): [string, string] => [l, w]));
+      }
+      noun.addHelpText('after', examples(first));
+    } else {
+      fill(program.command(name), entry, found);
+    }
+  }
+  return program;
+}
+
+/** Gives a Commander command the properties of one of ours. */
+function fill(target: Commander, command: Command, found: (parsed: Parsed) => void): void {
+  const { argument, details, options } = command;
+  target
+    .summary(command.summary)
+    .description(details === undefined ? command.summary : `${command.summary}.\n\n${details}`)
+    .addHelpText('after', examples(command.examples));
+  const placeholder = argument.many === true ? `<${argument.name}...>` : `<${argument.name}>`;
+  const positional = new Argument(placeholder, argument.text);
+  target.addArgument(argument.choices ? positional.choices(argument.choices) : positional);
+  for (const [key, spec] of Object.entries(options)) addOption(target, longName(key), spec);
+  target.action((args: string | string[]) => {
+    const given = target.opts<Record<string, unknown>>();
+    const values: Record<string, unknown> = {};
+    for (const [key, spec] of Object.entries(options)) {
+      values[key] = spec.kind === 'flag' ? given[key] === true : given[key];
+    }
+    found({ command, args: [args].flat(), values });
+  });
+}
+
+function addOption(target: Commander, name: string, spec: OptionSpec): void {
+  if (spec.kind === 'flag') {
+    target.addOption(new Option(`--${name}`, spec.text));
+  } else if (spec.kind === 'switch') {
+    target.addOption(new Option(`--${name}`, spec.text));
+    target.addOption(new Option(`--no-${name}`, spec.off));
+    // Commander takes `--no-x` to mean that x is on by default; neither is said here.
+    target.setOptionValue(name, undefined);
+  } else if (spec.kind === 'choice') {
+    const option = new Option(`--${name} <${name}>`, spec.text);
+    target.addOption(option.choices(spec.choices).default(spec.default, spec.default));
+  } else if (spec.kind === 'integer') {
+    const option = new Option(`--${name} <${spec.value}>`, spec.text).argParser((text) => {
+      const number = readInteger(text, spec.min);
+      if (number !== undefined) return number;
+      throw new InvalidArgumentError(`it must be a whole number from ${spec.min} on.`);
+    });
+    target.addOption(spec.default === undefined ? option : option.default(spec.default));
+  } else {
+    const short = spec.short === undefined ? '' : `-${spec.short}, `;
+    target.addOption(new Option(`${short}--${name} <${spec.value}>`, spec.text));
+  }
+}
+
+/** Example lines, each under what it does. */
+function examples(lines: Command['examples']): string {
+  return `\nExamples:\n${lines.map(([line, what]) => `  # ${what}\n  ${line}\n`).join('')}`;
+}
+
+/** What Commander says in several lines with `error:` before it, as one line with the remedy. */
+function oneLine(error: CommanderError, argv: readonly string[], { entries }: Context): string {
+  const path: string[] = [];
+  const entry =
+    argv[0] !== undefined && Object.hasOwn(entries, argv[0]) ? entries[argv[0]] : undefined;
+  if (entry !== undefined && argv[0] !== undefined) {
+    path.push(argv[0]);
+    if (isNoun(entry) && argv[1] !== undefined && Object.hasOwn(entry.verbs, argv[1]))
+      path.push(argv[1]);
+  }
+  const see = `see 'okstra ${[...path, '--help'].join(' ')}'`;
+  if (error.code === 'commander.help' && entry !== undefined && isNoun(entry)) {
+    return `'${path.join(' ')}' needs a command: ${Object.keys(entry.verbs).join(', ')}; ${see}`;
+  }
+  const said = error.message
+    .replace(/^error: /, '')
+    .replace(/\.?\s*\n\((.*)\)\s*$/s, (_all, hint: string) => ` (${hint.replace(/^Did/, 'did')})`)
+    .replace(/\.$/, '')
+    .replace(/\s*\n\s*/g, ' ');
+  return `${said}; ${see}`;
+}

@@ -1,0 +1,2 @@
+/** Loaded for `--watch` only. */
+export { watchFiles } from '../host/watch.js';

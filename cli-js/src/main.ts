@@ -1,0 +1,19 @@
+/** The command line's entry: the real world, the real core, and the commands. */
+import { createCliApi } from '../../npm-package/src/cli-loader.js';
+import type { Api } from './cli/context.js';
+import { run } from './cli/run.js';
+import { entries } from './commands/index.js';
+import { nodeHost } from './host/node.js';
+
+let api: Api | undefined;
+
+void run(process.argv.slice(2), {
+  api: (inputBytes) => {
+    api ??= createCliApi(__dirname, inputBytes);
+    return api;
+  },
+  host: nodeHost,
+  entries,
+}).then((status) => {
+  process.exitCode = status;
+});
