@@ -1,7 +1,6 @@
 // The loader of the command line: a CommonJS bundle with okstra.wasm beside it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { type Api, createApi } from './api.js';
 import { createLoader } from './load.js';
 
@@ -22,9 +21,13 @@ export function createCliApi(directory: string, inputBytes: number): Api {
   const { ready } = createLoader({
     now: () => {
       const bytes = readFileSync(join(directory, 'okstra.wasm'));
+      // Not an import: loading it costs 1 ms, which a command without a plan can spare.
+      const v8 = process.getBuiltinModule('node:v8');
+      // Functions are validated when they are first called, most of them never.
+      v8.setFlagsFromString('--wasm-lazy-validation');
       if (inputBytes < LARGE) {
-        setFlagsFromString('--liftoff-only');
-        setFlagsFromString('--wasm-tiering-budget=2147483647');
+        v8.setFlagsFromString('--liftoff-only');
+        v8.setFlagsFromString('--wasm-tiering-budget=2147483647');
       }
       return bytes;
     },

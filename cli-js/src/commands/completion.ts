@@ -8,7 +8,7 @@ export const completion = command({
   summary: 'Print the script that completes okstra commands in a shell',
   examples: [
     ['source <(okstra completion bash)', 'for this bash; put it in ~/.bashrc to keep it'],
-    ['okstra completion zsh > "${fpath[1]}/_okstra"', 'for every new zsh'],
+    ['okstra completion zsh > "$fpath[1]/_okstra"', 'for every new zsh'],
     ['okstra completion fish > ~/.config/fish/completions/okstra.fish', 'for every new fish'],
   ],
   argument: { name: 'SHELL', text: 'the shell', choices: SHELLS },

@@ -119,20 +119,23 @@ export async function watchAndCheck(
   }
   // Loaded for long: the core may take its time to become fast.
   context.api(Number.POSITIVE_INFINITY);
-  let last: Checked;
   const check = () => {
     if (host.isTerminal(1)) host.write(1, CLEAR);
-    last = checkOnce(paths, values, context);
+    const checked = checkOnce(paths, values, context);
     say(host, `watching ${paths.length === 1 ? paths[0] : `${paths.length} plans`}; Ctrl-C ends`);
+    return checked;
   };
   const stopped = new Promise<void>((resolve) => host.onInterrupt(resolve));
-  const watcher = await host.watchFiles(paths, () => {
-    if (hasChanged(paths, last.seen, context)) check();
-  });
-  check();
+  let last = check();
+  const update = () => {
+    if (hasChanged(paths, last.seen, context)) last = check();
+  };
+  const watcher = await host.watchFiles(paths, update);
+  // What happened before the watch had begun.
+  update();
   await stopped;
   await watcher.close();
-  return last!.status;
+  return last.status;
 }
 
 /** Empties the screen and the lines above it. */

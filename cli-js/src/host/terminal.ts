@@ -59,7 +59,7 @@ export function width(): number {
     : isTerminal(2)
       ? process.stderr.columns
       : undefined;
-  const said = Number(process.env['COLUMNS']);
+  const said = Number(process.env.COLUMNS);
   if (columns !== undefined && columns > 0) return columns;
   return Number.isInteger(said) && said > 0 ? said : 80;
 }

@@ -35,13 +35,13 @@ function flagsOf(command: Command): Flag[] {
         { name: `--no-${longName(key)}`, text: spec.off, value: null },
       ];
     }
-    const flag: Flag = { name, text: spec.text, value: valueOf(spec) };
+    const flag: Flag = { name, text: spec.text, value: whatFollows(spec) };
     return [spec.kind === 'file' && spec.short ? { ...flag, short: `-${spec.short}` } : flag];
   });
   return [...flags, HELP];
 }
 
-function valueOf(spec: OptionSpec): Flag['value'] {
+function whatFollows(spec: OptionSpec): Flag['value'] {
   switch (spec.kind) {
     case 'choice':
       return spec.choices;

@@ -40,7 +40,7 @@ export function parseFully(
     parsed = found;
   });
   try {
-    program.parse(withoutHelpWord(argv), { from: 'user' });
+    program.parse(readHelp(argv, context), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return OK;
@@ -50,10 +50,20 @@ export function parseFully(
   return parsed ?? OK;
 }
 
-/** `help plan check` asks for the same as `plan check --help`. */
-function withoutHelpWord(argv: readonly string[]): string[] {
+/**
+ * `help plan check` asks for the same as `plan check --help`. Commander answers a question for
+ * the help of an unknown command with the general help; without the question it says what is wrong.
+ */
+function readHelp(argv: readonly string[], { entries }: Context): string[] {
   if (argv.length === 0) return ['--help'];
-  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+  const [first = '', second = '--help'] = words;
+  const entry = Object.hasOwn(entries, first) ? entries[first] : undefined;
+  const known =
+    entry === undefined
+      ? first.startsWith('-')
+      : !isNoun(entry) || second.startsWith('-') || Object.hasOwn(entry.verbs, second);
+  return known ? words : words.filter((word) => word !== '--help' && word !== '-h');
 }
 
 function describe(context: Context, version: string, found: (parsed: Parsed) => void): Commander {
@@ -167,6 +177,7 @@ function oneLine(error: CommanderError, argv: readonly string[], { entries }: Co
     .replace(/^error: /, '')
     .replace(/\.?\s*\n\((.*)\)\s*$/s, (_all, hint: string) => ` (${hint.replace(/^Did/, 'did')})`)
     .replace(/\.$/, '')
+    .replace(/\. (\w)/g, (_all, letter: string) => `; ${letter.toLowerCase()}`)
     .replace(/\s*\n\s*/g, ' ');
   return `${said}; ${see}`;
 }
