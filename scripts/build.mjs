@@ -117,9 +117,6 @@ async function bundles() {
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'warning',
-    // Not `minify`: a thrown error prints its line, which must not be the whole bundle.
-    minifyIdentifiers: true,
-    minifySyntax: true,
   };
   const library = { ...common, format: 'esm', target: 'es2022' };
   const wasmBytes = { '.wasm': 'binary' };
@@ -169,6 +166,9 @@ async function bundles() {
         platform: 'node',
         target: 'node20',
         plugins: [lazyParts],
+        // Not `minify`: a thrown error prints its line, which must not be the whole bundle.
+        minifyIdentifiers: true,
+        minifySyntax: true,
         // `import()` becomes `require`: it spares the process the start of the ESM loader.
         supported: { 'dynamic-import': false },
       }),

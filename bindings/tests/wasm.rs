@@ -1,0 +1,141 @@
+//! The bindings as JavaScript sees them. Runs in Node, and in a browser where
+//! `WASM_BINDGEN_USE_BROWSER` is set.
+#![cfg(target_arch = "wasm32")]
+
+use js_sys::{Array, JSON, Reflect, Uint8Array};
+use okstra_wasm as bindings;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+/// One stage that announces two steps and has one.
+const PLAN: &str = "\
+## 4.5 Stage Map
+
+| stage | title | depends-on | step-count | exit-contract-summary |
+| --- | --- | --- | --- | --- |
+| 1 | Käse 🧀 | (none) | 2 | done |
+
+## 4.5.1 Stage 1: Käse 🧀
+
+### Carry-In
+
+None.
+
+### Stepwise Execution Order
+
+| step | action | files | command | expected |
+| --- | --- | --- | --- | --- |
+| 1 | do it | `a.rs` | cargo test | passes |
+
+### Stage Exit Contract
+
+Done.
+
+### Stage Validation
+
+cargo test
+";
+
+fn at(value: &JsValue, path: &str) -> JsValue {
+    path.split('.').fold(value.clone(), |value, key| {
+        Reflect::get(&value, &JsValue::from_str(key)).unwrap()
+    })
+}
+
+fn json(value: &JsValue) -> String {
+    JSON::stringify(value).unwrap().into()
+}
+
+fn options(json: &str) -> JsValue {
+    JSON::parse(json).unwrap()
+}
+
+#[wasm_bindgen_test]
+fn a_report_is_plain_objects_with_null_for_what_is_missing() {
+    let report = bindings::check_plan(PLAN.as_bytes(), &JsValue::UNDEFINED).unwrap();
+    assert_eq!(at(&report, "findings.length"), 1);
+    assert_eq!(at(&report, "findings.0.code"), "S7");
+    assert_eq!(at(&report, "findings.0.stage"), 1);
+    assert_eq!(at(&report, "stages.0.title"), "Käse 🧀");
+    assert_eq!(json(&at(&report, "graph.waves")), "[[1]]");
+    assert!(at(&report, "graph.nodes.0").is_object());
+    let plan = bindings::parse_plan(b"# nothing\n").unwrap();
+    assert!(at(&plan, "section").is_null());
+    assert!(Array::is_array(&at(&plan, "stages")));
+}
+
+#[wasm_bindgen_test]
+fn offsets_in_utf16_index_into_a_javascript_string() {
+    let report = bindings::check_plan(PLAN.as_bytes(), &JsValue::NULL).unwrap();
+    let range = at(&report, "findings.0.range");
+    let offset = |path| at(&range, path).as_f64().unwrap();
+    let text = js_sys::JsString::from(PLAN);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "offsets are small whole numbers"
+    )]
+    let cut = text.substring(
+        offset("start.offset_utf16") as u32,
+        offset("end.offset_utf16") as u32,
+    );
+    assert_eq!(String::from(cut), "2");
+    assert!(offset("start.offset") > offset("start.offset_utf16"));
+}
+
+#[wasm_bindgen_test]
+fn every_function_answers() {
+    let source = PLAN.as_bytes();
+    let fixed = bindings::fix_plan(source, &JsValue::UNDEFINED).unwrap();
+    assert_eq!(at(&fixed, "changed"), true);
+    assert_eq!(at(&fixed, "remaining.length"), 0);
+    let approved = bindings::approve_plan(b"- [ ] Approved\n").unwrap();
+    assert_eq!(at(&approved, "text"), "- [x] Approved\n");
+    let graph = bindings::plan_graph(source).unwrap();
+    assert_eq!(json(&at(&graph, "critical_path.stages")), "[1]");
+    let drawn = bindings::render_graph(source, &JsValue::from_str("dot")).unwrap();
+    assert!(drawn.contains("digraph"));
+    let sources = Array::of1(&Uint8Array::from(source));
+    let request = options(r#"{ "paths": ["a.md"], "format": "json" }"#);
+    let output = bindings::render_check(&request, &sources).unwrap();
+    assert_eq!(at(&output, "exit_code"), 1);
+    let printed = options(&at(&output, "stdout").as_string().unwrap());
+    assert_eq!(at(&printed, "plans.0.findings.0.code"), "S7");
+    assert_eq!(at(&bindings::rules().unwrap(), "0.code"), "S1");
+    assert_eq!(bindings::version(), env!("CARGO_PKG_VERSION"));
+}
+
+#[wasm_bindgen_test]
+fn options_are_read_and_a_misspelt_one_is_an_error() {
+    let strict = options(r#"{ "require_approval": true }"#);
+    let report = bindings::check_plan(PLAN.as_bytes(), &strict).unwrap();
+    assert!(json(&at(&report, "findings")).contains(r#""code":"A1""#));
+    for (given, named) in [
+        (r#"{ "stric": true }"#, "stric"),
+        (r#"{ "max_steps": -1 }"#, "-1"),
+        (r#"{ "strict": "yes" }"#, "yes"),
+        ("[1]", "1"),
+        ("7", "7"),
+    ] {
+        let thrown = bindings::check_plan(PLAN.as_bytes(), &options(given)).unwrap_err();
+        assert_eq!(at(&thrown, "info.code"), "bad-options", "{given}");
+        let message = at(&thrown, "message").as_string().unwrap();
+        assert!(message.contains(named), "{given}: {message}");
+    }
+}
+
+#[wasm_bindgen_test]
+fn a_failure_is_an_error_with_its_facts() {
+    let thrown = bindings::parse_plan(b"# caf\xe9\n").unwrap_err();
+    assert!(thrown.is_instance_of::<js_sys::Error>());
+    assert_eq!(at(&thrown, "info.code"), "not-utf8");
+    assert_eq!(at(&thrown, "info.details.offset"), 5);
+    assert!(at(&thrown, "info.help").is_string());
+    let binary = bindings::plan_graph(b"\0").unwrap_err();
+    assert_eq!(at(&binary, "info.code"), "binary");
+}
+
+#[wasm_bindgen_test]
+fn no_panic_is_remembered_where_none_happened() {
+    assert!(bindings::panic::take_panic().unwrap().is_undefined());
+}
