@@ -15,5 +15,6 @@ void run(process.argv.slice(2), {
   host: nodeHost,
   entries,
 }).then((status) => {
-  process.exitCode = status;
+  // Every write is done; leaving at once spares the tear-down of the engine (0.5 ms).
+  process.exit(status);
 });

@@ -1,4 +1,5 @@
 /** Whether to use colour. */
+import { styleText } from 'node:util';
 import type { Host, Stream } from '../host/host.js';
 import type { OptionSpec } from './define.js';
 
@@ -19,4 +20,9 @@ export function wantsColor(host: Host, stream: Stream, asked: boolean | undefine
   if (NO_COLOR !== undefined && NO_COLOR !== '') return false;
   if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
   return TERM !== 'dumb' && host.isTerminal(stream);
+}
+
+/** A text in a style. Whether the stream takes colour is the caller's question, not Node's. */
+export function paint(style: 'bold' | 'dim', text: string): string {
+  return styleText(style, text, { validateStream: false });
 }

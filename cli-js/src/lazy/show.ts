@@ -1,7 +1,7 @@
 /** A plan as a person reads it: its stages, and the steps of each. */
-import { styleText } from 'node:util';
 import cliui from 'cliui';
 import type { Graph, Plan, Stage } from '../../../npm-package/src/index.js';
+import { paint as style } from '../cli/color.js';
 import { printable } from '../cli/talk.js';
 
 /** How to show a plan. */
@@ -22,14 +22,13 @@ const WIDEST = 120;
 /** The stages of a plan with their steps, within the width. */
 export function showPlan(plan: Plan, options: ShowOptions): string {
   const width = Math.min(Math.max(options.width, NARROWEST), WIDEST);
-  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
-    options.color ? styleText(style, text) : text;
+  const paint: Paint = (name, text) => (options.color ? style(name, text) : text);
   const blocks = options.full ? [] : [overview(plan, options.graph, width, paint)];
   for (const stage of plan.stages) blocks.push(stageBlock(stage, options, width, paint));
   return `${blocks.join('\n')}`;
 }
 
-type Paint = (style: 'bold' | 'dim' | 'strikethrough', text: string) => string;
+type Paint = (style: 'bold' | 'dim', text: string) => string;
 
 function overview(plan: Plan, graph: Graph, width: number, paint: Paint): string {
   if (plan.stages.length === 0) return 'no stages\n';

@@ -2,7 +2,6 @@
  * Help, and explanations of what is wrong with a command line, by Commander. It is built from
  * the same definitions the fast parser reads, and loaded only when that one gives up.
  */
-import { styleText } from 'node:util';
 import {
   Argument,
   Command as Commander,
@@ -10,7 +9,7 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander';
-import { wantsColor } from '../cli/color.js';
+import { paint, wantsColor } from '../cli/color.js';
 import type { Context } from '../cli/context.js';
 import { type Command, isNoun, longName, type OptionSpec, readInteger } from '../cli/define.js';
 import { OK, USAGE } from '../cli/exit.js';
@@ -68,7 +67,6 @@ function readHelp(argv: readonly string[], { entries }: Context): string[] {
 
 function describe(context: Context, version: string, found: (parsed: Parsed) => void): Commander {
   const { host, entries } = context;
-  const paint = (style: 'bold' | 'dim', text: string) => styleText(style, text);
   const program = new Commander('okstra')
     .description(INTRO)
     .usage('<command> …')
@@ -78,6 +76,7 @@ function describe(context: Context, version: string, found: (parsed: Parsed) => 
     .addHelpText('after', examples(EXAMPLES))
     .exitOverride()
     .configureHelp({
+      minWidthToWrap: 20,
       styleTitle: (text) => paint('bold', text),
       styleCommandText: (text) => paint('bold', text),
     })
