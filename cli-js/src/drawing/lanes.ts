@@ -29,11 +29,16 @@ export function drawLanes(graph: Graph, look: Look): string[] | undefined {
   const most = Math.floor((look.width * SHARE) / 2);
   const canvas = new Canvas(look.ascii);
   const lanes: (Lane | undefined)[] = [];
-  const row = new Map(order.map((node, index) => [node.stage, index]));
+  // A row between two waves keeps a stage and the one below it apart where nothing joins them.
+  const row = new Map(order.map((node, index) => [node.stage, index + (node.wave ?? 1) - 1]));
   const before = criticalStep(graph);
   const after = new Map([...before].map(([stage, from]) => [from, stage]));
   let used = 0;
-  for (const [y, node] of order.entries()) {
+  let done = -1;
+  for (const node of order) {
+    const y = row.get(node.stage) ?? 0;
+    if (done >= 0 && y > done + 1) pass(canvas, lanes, done + 1);
+    done = y;
     const critical = before.get(node.stage);
     const waits = new Set(node.waits_for);
     const feeds = lanes.flatMap((lane, index) =>
@@ -45,15 +50,7 @@ export function drawLanes(graph: Graph, look: Look): string[] | undefined {
     for (const { lane, index } of feeds) {
       canvas.across(y, index * 2, own * 2, lane.stage === critical ? 2 : 1, node.stage);
     }
-    for (const [index, lane] of lanes.entries()) {
-      if (!lane || index === own) continue;
-      const weigh = (at: number): Weight => (at <= lane.thickUntil ? 2 : 1);
-      if (!waits.has(lane.stage)) canvas.down(index * 2, y, y, weigh(y), lane.stage);
-      else {
-        canvas.port(index * 2, y, UP, weigh(y));
-        if (lane.until > y) canvas.port(index * 2, y, DOWN, weigh(y + 1));
-      }
-    }
+    pass(canvas, lanes, y, own, waits);
     for (const { index } of ending) lanes[index] = undefined;
     canvas.text(
       own * 2,
@@ -70,6 +67,25 @@ export function drawLanes(graph: Graph, look: Look): string[] | undefined {
     if (used > most) return undefined;
   }
   return stageRows(order, look, { gutter: canvas.lines(look.color), columns: used * 2 - 1 });
+}
+
+/** Draws every lane but `own` through row `y`; those in `waits` have a line across to join. */
+function pass(
+  canvas: Canvas,
+  lanes: (Lane | undefined)[],
+  y: number,
+  own = -1,
+  waits: Set<number> = new Set(),
+): void {
+  for (const [index, lane] of lanes.entries()) {
+    if (!lane || index === own) continue;
+    const weigh = (at: number): Weight => (at <= lane.thickUntil ? 2 : 1);
+    if (!waits.has(lane.stage)) canvas.down(index * 2, y, y, weigh(y), lane.stage);
+    else {
+      canvas.port(index * 2, y, UP, weigh(y));
+      if (lane.until > y) canvas.port(index * 2, y, DOWN, weigh(y + 1));
+    }
+  }
 }
 
 /** The stages wave by wave. */

@@ -1,6 +1,6 @@
 /** How a terminal drawing is made. */
 export interface TerminalOptions {
-  /** The columns of the terminal; less than 24 counts as 24. */
+  /** The columns of the terminal; less than 32 counts as 32. */
   width: number;
   /** Whether escape sequences may colour it. */
   color: boolean;
@@ -54,7 +54,7 @@ const ASCII: Signs = {
   critical: '*',
   thick: '==',
 };
-const NARROWEST = 24;
+const NARROWEST = 32;
 
 /** The look that the options ask for. */
 export function look(options: TerminalOptions): Look {

@@ -3,7 +3,7 @@ import type { Node } from './graph.js';
 import type { Look } from './look.js';
 import { clean, columns, count, cut, pad } from './text.js';
 
-/** Drawn columns in front of each row. */
+/** Drawn columns in front of the rows; between two waves they have a row of their own. */
 export interface Gutter {
   gutter: string[];
   /** How many columns it takes. */
@@ -15,13 +15,17 @@ export function stageRows(stages: Node[], look: Look, gutter: Gutter): string[] 
   const last = stages.reduce((most, node) => Math.max(most, node.wave ?? 0), 0);
   const waveColumn = `wave ${last}`.length;
   const rows = tabulate(stages, look.width - waveColumn - gutter.columns - 4, look);
-  return rows.map((row, index) => {
+  const lines: string[] = [];
+  for (const [index, row] of rows.entries()) {
     const wave = stages[index]?.wave;
     const first = wave !== stages[index - 1]?.wave;
+    if (first && index > 0) {
+      lines.push(`${' '.repeat(waveColumn + 2)}${gutter.gutter[lines.length] ?? ''}`.trimEnd());
+    }
     const label = paint(pad(first ? `wave ${wave}` : '', waveColumn), 'dim', look.color);
-    const lines = pad(gutter.gutter[index] ?? '', gutter.columns);
-    return `${label}  ${lines}  ${row}`;
-  });
+    lines.push(`${label}  ${pad(gutter.gutter[lines.length] ?? '', gutter.columns)}  ${row}`);
+  }
+  return lines;
 }
 
 /**
@@ -39,7 +43,8 @@ export function tabulate(stages: Node[], width: number, look: Look, waits = fals
   const steps = longestOf(amounts);
   const room = Math.max(1, width - number - steps - 4);
   const longest = Math.min(room, widest);
-  const title = Math.min(longest, waits ? Math.max(12, Math.floor(room * 0.7)) : room);
+  const most = Math.max(6, Math.min(Math.floor(room * 0.7), room - 10));
+  const title = Math.min(longest, waits ? most : room);
   return stages.map((node, index) => {
     const style = node.critical ? 'critical' : 'plain';
     const name = pad(cut(titles[index] ?? '', title, look.signs.ellipsis), title);
@@ -61,8 +66,7 @@ export function waitsFor(stages: number[], width: number, look: Look): string {
     const tail = left > 0 ? ` +${left}` : '';
     if (next.length + tail.length > width) {
       const rest = `${text} +${stages.length - index}`;
-      if (rest.length <= width) return rest;
-      return '';
+      return rest.length <= width ? rest : look.signs.from;
     }
     text = next;
   }

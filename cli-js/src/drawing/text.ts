@@ -6,6 +6,8 @@ const PLAIN = /^[\x20-\x7e]*$/;
 
 /** White space and separators that would break a line. */
 const SPACES = /[\s\u2028\u2029]+/gu;
+/** More marks on one letter than any script needs. */
+const HEAPS = /(\p{M}{8})\p{M}+/gu;
 /** Control, format (except the emoji joiner), surrogate and non-characters. */
 const UNPRINTABLE = /(?!\u200d)[\p{Cc}\p{Cf}\p{Cs}]|[\ufffe\uffff]/gu;
 
@@ -15,7 +17,7 @@ const UNPRINTABLE = /(?!\u200d)[\p{Cc}\p{Cf}\p{Cs}]|[\ufffe\uffff]/gu;
  */
 export function clean(text: string): string {
   if (PLAIN.test(text) && !text.includes('  ')) return text.trim();
-  return stripAnsi(text).replace(SPACES, ' ').replace(UNPRINTABLE, '').trim();
+  return stripAnsi(text).replace(SPACES, ' ').replace(UNPRINTABLE, '').replace(HEAPS, '$1').trim();
 }
 
 /** The columns a text takes in a terminal: two for CJK and emoji, none for combining marks. */
@@ -23,28 +25,22 @@ export function columns(text: string): number {
   return PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
-/** The characters as people see them, each with its columns. */
-export function graphemes(text: string): { text: string; columns: number }[] {
-  if (PLAIN.test(text)) return Array.from(text, (char) => ({ text: char, columns: 1 }));
-  return Array.from(segmenter.segment(text), ({ segment }) => ({
-    text: segment,
-    columns: stringWidth(segment),
-  }));
+/** The characters as people see them, one by one, each with its columns. */
+export function* graphemes(text: string): Generator<{ text: string; columns: number }> {
+  if (PLAIN.test(text)) {
+    for (const char of text) yield { text: char, columns: 1 };
+    return;
+  }
+  for (const { segment } of segmenter.segment(text)) {
+    yield { text: segment, columns: stringWidth(segment) };
+  }
 }
 
 /** Cuts to at most `width` columns; what was cut shows as `ellipsis`. */
 export function cut(text: string, width: number, ellipsis = '…'): string {
   if (columns(text) <= width) return text;
   const room = width - columns(ellipsis);
-  if (room < 0) return '';
-  let kept = '';
-  let used = 0;
-  for (const piece of graphemes(text)) {
-    if (used + piece.columns > room) break;
-    kept += piece.text;
-    used += piece.columns;
-  }
-  return kept.trimEnd() + ellipsis;
+  return room < 0 ? '' : take(text, room).trimEnd() + ellipsis;
 }
 
 /** Fills with spaces to `width` columns. */
@@ -67,6 +63,7 @@ export function wrap(text: string, width: number, lines: number, ellipsis = '…
   return result;
 }
 
+/** The longest beginning of at most `width` columns. */
 function take(text: string, width: number): string {
   let kept = '';
   let used = 0;
