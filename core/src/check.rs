@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::OkstraError;
-use crate::finding::Finding;
+use crate::finding::{Code, Draft, Finding};
+use crate::fix;
 use crate::graph::Graph;
-use crate::plan::{Plan, Stage};
+use crate::plan::{ApprovalState, Document, Plan, Stage};
+use crate::rules::{self, Checker};
 
 /// What a check asks for beyond the rules that always hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,39 +73,172 @@ pub struct ApproveResult {
     pub held_by: Vec<Finding>,
 }
 
-/// Reads a plan without judging it.
-pub fn parse_plan(source: &[u8]) -> Result<Plan, OkstraError> {
-    let _ = source;
-    Err(OkstraError::BadOptions {
-        reason: String::from("not built yet"),
+/// The most bytes of a plan: what 32-bit offsets, in any unit, can address.
+const MOST_BYTES: usize = 1 << 31;
+
+/// Repairs can make each other possible (a renumbered stage, then a redundant dependency), so they
+/// are applied in rounds; a plan settles after two or three.
+const MOST_ROUNDS: usize = 8;
+
+/// The bytes as text.
+pub(crate) fn text(source: &[u8]) -> Result<&str, OkstraError> {
+    let line = |offset: usize| {
+        let before = source.get(..offset).unwrap_or_default();
+        let ends = before.iter().filter(|byte| **byte == b'\n').count();
+        u32::try_from(ends + 1).unwrap_or(u32::MAX)
+    };
+    if source.len() > MOST_BYTES {
+        return Err(OkstraError::TooLarge {
+            bytes: source.len(),
+            limit: MOST_BYTES,
+        });
+    }
+    if let Some(offset) = source.iter().position(|byte| *byte == 0) {
+        return Err(OkstraError::Binary {
+            offset,
+            line: line(offset),
+        });
+    }
+    std::str::from_utf8(source).map_err(|error| {
+        let offset = error.valid_up_to();
+        OkstraError::NotUtf8 {
+            offset,
+            line: line(offset),
+        }
     })
 }
 
-/// Checks a plan against every rule.
+/// Reads a plan without judging it.
+pub fn parse_plan(source: &[u8]) -> Result<Plan, OkstraError> {
+    Ok(Document::read(text(source)?).plan())
+}
+
+/// Checks a plan against every rule. A bad plan is no error: its faults are the findings.
 pub fn check_plan(source: &[u8], options: CheckOptions) -> Result<CheckReport, OkstraError> {
-    let _ = (source, options);
-    Err(OkstraError::BadOptions {
-        reason: String::from("not built yet"),
+    let doc = Document::read(text(source)?);
+    let (drafts, graph) = drafts(&doc, options)?;
+    Ok(CheckReport {
+        findings: rules::resolve(&doc, drafts, options),
+        stages: doc.stages(),
+        graph,
     })
+}
+
+/// The findings and the graph of a plan that was read.
+pub(crate) fn drafts(
+    doc: &Document<'_>,
+    options: CheckOptions,
+) -> Result<(Vec<Draft>, Graph), OkstraError> {
+    if options.max_steps == 0 {
+        return Err(OkstraError::BadOptions {
+            reason: String::from("max_steps must be at least 1"),
+        });
+    }
+    Ok(Checker::new(doc, options).run())
 }
 
 /// The graph of a plan.
 pub fn plan_graph(source: &[u8]) -> Result<Graph, OkstraError> {
-    Ok(check_plan(source, CheckOptions::default())?.graph)
+    let doc = Document::read(text(source)?);
+    Ok(Checker::new(&doc, CheckOptions::default()).graph())
 }
 
-/// Applies every repair the findings carry.
+/// Applies every repair the findings carry, until none is left that can be applied.
 pub fn fix_plan(source: &[u8], options: CheckOptions) -> Result<FixResult, OkstraError> {
-    let _ = (source, options);
-    Err(OkstraError::BadOptions {
-        reason: String::from("not built yet"),
+    let original = text(source)?;
+    let mut fixed = original.to_owned();
+    let mut applied = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let doc = Document::read(&fixed);
+        let (drafts, _) = drafts(&doc, options)?;
+        let (next, done) = fix::apply(&fixed, &drafts);
+        if next == fixed {
+            break;
+        }
+        let repaired = drafts
+            .into_iter()
+            .enumerate()
+            .filter(|(at, _)| done.binary_search(at).is_ok());
+        applied.extend(rules::resolve(
+            &doc,
+            repaired.map(|(_, draft)| draft).collect(),
+            options,
+        ));
+        drop(doc);
+        fixed = next;
+    }
+    let doc = Document::read(&fixed);
+    let (rest, _) = drafts(&doc, options)?;
+    let remaining = rules::resolve(&doc, rest, options);
+    drop(doc);
+    Ok(FixResult {
+        changed: fixed != original,
+        text: fixed,
+        applied,
+        remaining,
     })
 }
 
-/// Ticks the approval line.
+/// Ticks the approval line, or adds one where there is none: under the heading `User Approval
+/// Request`, else at the end. While a clarification blocks the approval nothing changes and the
+/// answer says which.
 pub fn approve_plan(source: &[u8]) -> Result<ApproveResult, OkstraError> {
-    let _ = source;
-    Err(OkstraError::BadOptions {
-        reason: String::from("not built yet"),
+    let original = text(source)?;
+    let doc = Document::read(original);
+    let options = CheckOptions {
+        require_approval: true,
+        ..CheckOptions::default()
+    };
+    let (drafts, _) = drafts(&doc, options)?;
+    let blocking: Vec<Draft> = drafts
+        .into_iter()
+        .filter(|draft| draft.code == Code::A2)
+        .collect();
+    if !blocking.is_empty() || doc.approval.state() == ApprovalState::Approved {
+        let held_by = rules::resolve(&doc, blocking, options);
+        return Ok(ApproveResult {
+            text: original.to_owned(),
+            changed: false,
+            held_by,
+        });
+    }
+    let approved = approved(&doc);
+    if Document::read(&approved).approval.state() != ApprovalState::Approved {
+        let line = doc.line(original.len());
+        return Err(OkstraError::NotApprovable { line });
+    }
+    Ok(ApproveResult {
+        text: approved,
+        changed: true,
+        held_by: Vec::new(),
     })
+}
+
+fn approved(doc: &Document<'_>) -> String {
+    let mut text = doc.text.to_owned();
+    if doc.approval.open.is_empty() {
+        let at = doc.approval_place();
+        let (before, after) = doc.text.split_at_checked(at).unwrap_or((doc.text, ""));
+        let end = if before.contains("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        let trimmed = before.trim_end();
+        let gap = if trimmed.is_empty() {
+            String::new()
+        } else {
+            format!("{end}{end}")
+        };
+        let rest = if after.is_empty() {
+            String::new()
+        } else {
+            format!("{end}{after}")
+        };
+        return format!("{trimmed}{gap}- [x] Approved{end}{rest}");
+    }
+    for line in doc.approval.open.iter().rev() {
+        text.replace_range(line.marker.clone(), "[x]");
+    }
+    text
 }

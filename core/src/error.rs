@@ -31,6 +31,12 @@ pub enum OkstraError {
         /// The limit.
         limit: usize,
     },
+    /// The approval line would be text where it has to stand.
+    #[error("cannot be approved: line {line} is inside a code fence, a comment or other text")]
+    NotApprovable {
+        /// The line where the approval would stand, from 1.
+        line: u32,
+    },
     /// An option has a value it cannot have.
     #[error("bad options: {reason}")]
     BadOptions {
@@ -66,6 +72,8 @@ pub enum ErrorCode {
     Binary,
     /// [`OkstraError::TooLarge`].
     TooLarge,
+    /// [`OkstraError::NotApprovable`].
+    NotApprovable,
     /// [`OkstraError::BadOptions`].
     BadOptions,
     /// The browser entry was called before its `init()` had finished.
@@ -92,6 +100,11 @@ impl OkstraError {
                 ErrorCode::TooLarge,
                 Some("split the plan"),
                 serde_json::json!({ "bytes": bytes, "limit": limit }),
+            ),
+            Self::NotApprovable { line } => (
+                ErrorCode::NotApprovable,
+                Some("close the code fence or comment that reaches the end of the plan"),
+                serde_json::json!({ "line": line }),
             ),
             Self::BadOptions { reason } => (
                 ErrorCode::BadOptions,

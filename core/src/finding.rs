@@ -69,7 +69,7 @@ impl Code {
     }
 
     /// The severity the rule has unless an option raises it.
-    pub fn severity(self) -> Severity {
+    pub const fn severity(self) -> Severity {
         match self {
             Self::S9 | Self::W1 | Self::W2 | Self::W3 | Self::W4 | Self::W5 => Severity::Warning,
             _ => Severity::Error,

@@ -17,7 +17,8 @@ pub struct Graph {
     /// The chain with the most steps.
     pub critical_path: CriticalPath,
     /// The shortest cycle of each knot of stages that wait for each other, each beginning with
-    /// its lowest stage, every stage followed by the one it depends on.
+    /// its lowest stage, every stage followed by the one it depends on. A stage that depends on
+    /// itself is a cycle of one.
     pub cycles: Vec<Vec<u32>>,
 }
 
@@ -66,4 +67,658 @@ pub struct CriticalPath {
     pub stages: Vec<u32>,
     /// The sum of their steps.
     pub steps: u32,
+}
+
+/// A stage as the graph takes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Vertex {
+    pub(crate) stage: u32,
+    pub(crate) title: String,
+    pub(crate) steps: u32,
+    /// Indices of the vertices it depends on, ascending, each once; its own where the plan says so.
+    pub(crate) depends_on: Vec<usize>,
+}
+
+/// The most edges the search for a shortest cycle walks. A knot that needs more still gets a true
+/// cycle, perhaps not its shortest.
+const CYCLE_BUDGET: usize = 20_000_000;
+
+/// Up to this many dependencies of one stage are compared pair by pair.
+const FEW: usize = 8;
+
+/// The graph with what its queries need.
+#[derive(Debug)]
+pub(crate) struct StageGraph {
+    vertices: Vec<Vertex>,
+    dependents: Vec<Vec<usize>>,
+    /// 0 in or behind a cycle.
+    waves: Vec<u32>,
+    /// Dependencies before dependents; without the stages in or behind a cycle.
+    order: Vec<usize>,
+    reach: Reach,
+}
+
+impl StageGraph {
+    /// Builds it; linear in stages and dependencies.
+    pub(crate) fn new(vertices: Vec<Vertex>) -> Self {
+        let mut dependents = vec![Vec::new(); vertices.len()];
+        let mut open: Vec<usize> = Vec::with_capacity(vertices.len());
+        for (at, vertex) in vertices.iter().enumerate() {
+            open.push(vertex.depends_on.len());
+            for &on in &vertex.depends_on {
+                if let Some(list) = dependents.get_mut(on) {
+                    list.push(at);
+                }
+            }
+        }
+        let mut waves = vec![0; vertices.len()];
+        let mut order: Vec<usize> = Vec::with_capacity(vertices.len());
+        order.extend(
+            open.iter()
+                .enumerate()
+                .filter(|(_, count)| **count == 0)
+                .map(|(at, _)| at),
+        );
+        let mut next = 0;
+        while let Some(&at) = order.get(next) {
+            next += 1;
+            let before = get(&vertices, at).map(|vertex| highest(&waves, &vertex.depends_on));
+            set(&mut waves, at, before.unwrap_or(0) + 1);
+            for &dependent in get(&dependents, at).map(Vec::as_slice).unwrap_or_default() {
+                if let Some(count) = open.get_mut(dependent) {
+                    *count -= 1;
+                    if *count == 0 {
+                        order.push(dependent);
+                    }
+                }
+            }
+        }
+        let reach = Reach::new(&vertices, &dependents, &waves);
+        Self {
+            vertices,
+            dependents,
+            waves,
+            order,
+            reach,
+        }
+    }
+
+    fn depends_on(&self, at: usize) -> &[usize] {
+        get(&self.vertices, at)
+            .map(|vertex| vertex.depends_on.as_slice())
+            .unwrap_or_default()
+    }
+
+    fn stage(&self, at: usize) -> u32 {
+        get(&self.vertices, at).map_or(0, |vertex| vertex.stage)
+    }
+
+    /// The wave of a vertex, 0 in or behind a cycle.
+    pub(crate) fn wave(&self, at: usize) -> u32 {
+        get(&self.waves, at).copied().unwrap_or(0)
+    }
+
+    /// Whether `later` can only start when `earlier` is done. Both outside cycles.
+    pub(crate) fn waits(&mut self, later: usize, earlier: usize) -> bool {
+        self.reach
+            .reaches(&self.vertices, &self.waves, later, earlier)
+    }
+
+    /// For each vertex, which of its dependencies the others imply.
+    pub(crate) fn transitive(&mut self) -> Vec<Vec<usize>> {
+        (0..self.vertices.len())
+            .map(|at| self.transitive_of(at))
+            .collect()
+    }
+
+    fn transitive_of(&mut self, at: usize) -> Vec<usize> {
+        let mut on = self.depends_on(at).to_vec();
+        if on.len() < 2 || self.wave(at) == 0 {
+            return Vec::new();
+        }
+        if on.len() > FEW {
+            return self.reach.implied(&self.vertices, &self.waves, &on);
+        }
+        let all = on.clone();
+        on.retain(|&earlier| {
+            all.iter()
+                .any(|&later| later != earlier && self.waits(later, earlier))
+        });
+        on
+    }
+
+    /// The shortest cycle of each knot, as vertices, each followed by the one it depends on; a
+    /// stage that depends on itself is a cycle of one.
+    pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
+        let mut budget = CYCLE_BUDGET;
+        let mut cycles: Vec<Vec<usize>> = knots(&self.vertices, &self.waves)
+            .into_iter()
+            .filter_map(|knot| shortest_cycle(&self.vertices, knot, &mut budget))
+            .map(|cycle| self.from_lowest(cycle))
+            .collect();
+        cycles.extend(
+            (0..self.vertices.len())
+                .filter(|&at| self.depends_on(at).contains(&at))
+                .map(|at| vec![at]),
+        );
+        cycles.sort_by_key(|cycle| cycle.first().map(|&at| self.stage(at)));
+        cycles
+    }
+
+    fn from_lowest(&self, mut cycle: Vec<usize>) -> Vec<usize> {
+        let lowest = cycle
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, at)| self.stage(**at))
+            .map_or(0, |(place, _)| place);
+        cycle.rotate_left(lowest);
+        cycle
+    }
+
+    /// The graph as its readers get it.
+    pub(crate) fn graph(&mut self) -> Graph {
+        let transitive = self.transitive();
+        let (chain, critical) = self.critical_path();
+        let mut on_path = vec![false; self.vertices.len()];
+        let mut step_from = vec![None; self.vertices.len()];
+        for (place, &at) in critical.iter().enumerate() {
+            set(&mut on_path, at, true);
+            set(
+                &mut step_from,
+                at,
+                place
+                    .checked_sub(1)
+                    .and_then(|before| critical.get(before))
+                    .copied(),
+            );
+        }
+        let last = self.waves.iter().copied().max().unwrap_or(0);
+        let mut waves = vec![Vec::new(); last as usize];
+        let mut nodes = Vec::with_capacity(self.vertices.len());
+        let mut edges = Vec::new();
+        for (at, vertex) in self.vertices.iter().enumerate() {
+            let wave = self.wave(at);
+            if let Some(members) = (wave as usize)
+                .checked_sub(1)
+                .and_then(|wave| waves.get_mut(wave))
+            {
+                members.push(vertex.stage);
+            }
+            let implied = get(&transitive, at).map(Vec::as_slice).unwrap_or_default();
+            for &on in &vertex.depends_on {
+                edges.push(Edge {
+                    stage: vertex.stage,
+                    depends_on: self.stage(on),
+                    transitive: implied.contains(&on),
+                    critical: get(&step_from, at) == Some(&Some(on)),
+                });
+            }
+            nodes.push(Node {
+                stage: vertex.stage,
+                title: vertex.title.clone(),
+                wave: (wave > 0).then_some(wave),
+                steps: vertex.steps,
+                chain_steps: get(&chain, at).copied().unwrap_or(0),
+                waits_for: self.stages(&vertex.depends_on),
+                unlocks: self.stages(
+                    get(&self.dependents, at)
+                        .map(Vec::as_slice)
+                        .unwrap_or_default(),
+                ),
+                critical: get(&on_path, at).copied().unwrap_or(false),
+            });
+        }
+        for members in &mut waves {
+            members.sort_unstable();
+        }
+        let widest = waves.iter().map(Vec::len).max().unwrap_or(0);
+        let widest_wave = waves
+            .iter()
+            .position(|wave| wave.len() == widest)
+            .map_or(0, |at| at + 1);
+        let critical_path = CriticalPath {
+            steps: critical
+                .last()
+                .and_then(|&at| get(&chain, at))
+                .copied()
+                .unwrap_or(0),
+            stages: critical.iter().map(|&at| self.stage(at)).collect(),
+        };
+        let cycles = self.cycles();
+        Graph {
+            nodes,
+            edges,
+            waves,
+            widest_wave: u32::try_from(widest_wave).unwrap_or(u32::MAX),
+            critical_path,
+            cycles: cycles
+                .into_iter()
+                .map(|cycle| cycle.into_iter().map(|at| self.stage(at)).collect())
+                .collect(),
+        }
+    }
+
+    fn stages(&self, vertices: &[usize]) -> Vec<u32> {
+        let mut stages: Vec<u32> = vertices.iter().map(|&at| self.stage(at)).collect();
+        stages.sort_unstable();
+        stages
+    }
+
+    /// For each vertex the steps of the longest chain that ends with it, and the longest chain of
+    /// all. Of equal chains the one over the lower stages is taken.
+    fn critical_path(&self) -> (Vec<u32>, Vec<usize>) {
+        let mut chain = vec![0_u32; self.vertices.len()];
+        for &at in &self.order {
+            let steps = get(&self.vertices, at).map_or(0, |vertex| vertex.steps);
+            let before = highest(&chain, self.depends_on(at));
+            set(&mut chain, at, before.saturating_add(steps));
+        }
+        let weight = |at: usize| {
+            (
+                get(&chain, at).copied().unwrap_or(0),
+                std::cmp::Reverse(self.stage(at)),
+            )
+        };
+        let mut path = Vec::new();
+        let mut next = self.order.iter().copied().max_by_key(|&at| weight(at));
+        while let Some(at) = next {
+            path.push(at);
+            next = self
+                .depends_on(at)
+                .iter()
+                .copied()
+                .max_by_key(|&on| weight(on));
+        }
+        path.reverse();
+        (chain, path)
+    }
+}
+
+/// Answers "can it be reached" in near-constant time on the graphs plans have.
+///
+/// Two interval labels (one for each order of visiting) rule most pairs out, the tree of the
+/// first visit proves many, and what is left is a search that the labels and waves prune.
+#[derive(Debug)]
+struct Reach {
+    labels: [Vec<Label>; 2],
+    seen: Vec<u32>,
+    round: u32,
+}
+
+/// `low..=rank` contains the rank of everything reachable; `entry..=exit` is the visiting tree.
+#[derive(Clone, Copy, Debug, Default)]
+struct Label {
+    low: u32,
+    rank: u32,
+    entry: u32,
+    exit: u32,
+}
+
+impl Reach {
+    fn new(vertices: &[Vertex], dependents: &[Vec<usize>], waves: &[u32]) -> Self {
+        let labels = [false, true].map(|reversed| label(vertices, dependents, waves, reversed));
+        Self {
+            labels,
+            seen: vec![0; vertices.len()],
+            round: 0,
+        }
+    }
+
+    fn may(&self, waves: &[u32], from: usize, to: usize) -> bool {
+        get(waves, from) > get(waves, to)
+            && self
+                .labels
+                .iter()
+                .all(|labels| match (get(labels, from), get(labels, to)) {
+                    (Some(from), Some(to)) => from.low <= to.low && to.rank <= from.rank,
+                    _ => false,
+                })
+    }
+
+    fn must(&self, from: usize, to: usize) -> bool {
+        self.labels
+            .iter()
+            .any(|labels| match (get(labels, from), get(labels, to)) {
+                (Some(from), Some(to)) => from.entry <= to.entry && to.exit <= from.exit,
+                _ => false,
+            })
+    }
+
+    fn reaches(&mut self, vertices: &[Vertex], waves: &[u32], from: usize, to: usize) -> bool {
+        if !self.may(waves, from, to) {
+            return false;
+        }
+        self.round += 1;
+        let mut open = vec![from];
+        while let Some(at) = open.pop() {
+            if self.must(at, to) {
+                return true;
+            }
+            for &on in get(vertices, at)
+                .map(|vertex| vertex.depends_on.as_slice())
+                .unwrap_or_default()
+            {
+                if on == to {
+                    return true;
+                }
+                if get(&self.seen, on) != Some(&self.round) && self.may(waves, on, to) {
+                    set(&mut self.seen, on, self.round);
+                    open.push(on);
+                }
+            }
+        }
+        false
+    }
+
+    /// Which of many vertices the others reach: one search from all of them, from the latest wave
+    /// down, that stops when nothing is left to find.
+    fn implied(&mut self, vertices: &[Vertex], waves: &[u32], many: &[usize]) -> Vec<usize> {
+        self.round += 1;
+        let wave = |at: usize| get(waves, at).copied().unwrap_or(0);
+        let lowest = many.iter().map(|&at| wave(at)).min().unwrap_or(0);
+        let highest = many.iter().map(|&at| wave(at)).max().unwrap_or(0);
+        let mut wanted: std::collections::HashSet<usize> = many
+            .iter()
+            .copied()
+            .filter(|&at| wave(at) < highest)
+            .collect();
+        let mut found = Vec::new();
+        let mut open = many.to_vec();
+        open.sort_by_key(|&at| wave(at));
+        while let Some(at) = open.pop() {
+            if wanted.is_empty() {
+                break;
+            }
+            for &on in get(vertices, at)
+                .map(|vertex| vertex.depends_on.as_slice())
+                .unwrap_or_default()
+            {
+                if get(&self.seen, on) == Some(&self.round) || wave(on) < lowest {
+                    continue;
+                }
+                set(&mut self.seen, on, self.round);
+                if wanted.remove(&on) {
+                    found.push(on);
+                }
+                open.push(on);
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+/// One depth-first visit along the dependencies, from the stages nothing depends on.
+fn label(
+    vertices: &[Vertex],
+    dependents: &[Vec<usize>],
+    waves: &[u32],
+    reversed: bool,
+) -> Vec<Label> {
+    let mut labels = vec![Label::default(); vertices.len()];
+    let (mut rank, mut clock) = (0, 0);
+    let mut roots: Vec<usize> = (0..vertices.len())
+        .filter(|&at| {
+            let live = get(waves, at).copied().unwrap_or(0) > 0;
+            let waited_for = get(dependents, at).is_some_and(|list| {
+                list.iter()
+                    .any(|&dependent| get(waves, dependent).copied().unwrap_or(0) > 0)
+            });
+            live && !waited_for
+        })
+        .collect();
+    if reversed {
+        roots.reverse();
+    }
+    let mut stack: Vec<(usize, usize)> = Vec::new();
+    for root in roots {
+        enter(&mut labels, &mut stack, &mut clock, root);
+        while let Some((at, next)) = stack.pop() {
+            let on = get(vertices, at)
+                .map(|vertex| vertex.depends_on.as_slice())
+                .unwrap_or_default();
+            let place = if reversed {
+                on.len().checked_sub(next + 1)
+            } else {
+                Some(next)
+            };
+            if let Some(&child) = place.and_then(|place| on.get(place)) {
+                stack.push((at, next + 1));
+                if get(&labels, child).is_some_and(|label| label.entry == 0) {
+                    enter(&mut labels, &mut stack, &mut clock, child);
+                }
+                continue;
+            }
+            rank += 1;
+            clock += 1;
+            let low = on
+                .iter()
+                .filter_map(|&child| get(&labels, child))
+                .map(|label| label.low)
+                .min();
+            if let Some(label) = labels.get_mut(at) {
+                label.rank = rank;
+                label.low = low.unwrap_or(rank).min(rank);
+                label.exit = clock;
+            }
+        }
+    }
+    labels
+}
+
+fn enter(labels: &mut [Label], stack: &mut Vec<(usize, usize)>, clock: &mut u32, at: usize) {
+    *clock += 1;
+    if let Some(label) = labels.get_mut(at) {
+        label.entry = *clock;
+    }
+    stack.push((at, 0));
+}
+
+/// The knots: sets of more than one vertex that all wait for each other (Tarjan's strongly
+/// connected components, without recursion), among the vertices without a wave.
+fn knots(vertices: &[Vertex], waves: &[u32]) -> Vec<Vec<usize>> {
+    #[derive(Clone, Copy, Default)]
+    struct Mark {
+        number: u32,
+        low: u32,
+        on_stack: bool,
+    }
+    let mut marks = vec![Mark::default(); vertices.len()];
+    let mut counter = 0;
+    let mut path: Vec<usize> = Vec::new();
+    let mut knots = Vec::new();
+    for root in 0..vertices.len() {
+        let untouched = get(&marks, root).is_some_and(|mark| mark.number == 0);
+        if !untouched || get(waves, root) != Some(&0) {
+            continue;
+        }
+        let mut stack = vec![(root, 0_usize)];
+        while let Some((at, next)) = stack.pop() {
+            if next == 0 {
+                counter += 1;
+                set(
+                    &mut marks,
+                    at,
+                    Mark {
+                        number: counter,
+                        low: counter,
+                        on_stack: true,
+                    },
+                );
+                path.push(at);
+            }
+            let on = get(vertices, at)
+                .map(|vertex| vertex.depends_on.as_slice())
+                .unwrap_or_default();
+            if let Some(&child) = on.get(next) {
+                stack.push((at, next + 1));
+                if get(waves, child) == Some(&0)
+                    && get(&marks, child).is_some_and(|mark| mark.number == 0)
+                {
+                    stack.push((child, 0));
+                }
+                continue;
+            }
+            let mut low = get(&marks, at).map_or(0, |mark| mark.low);
+            for child in on
+                .iter()
+                .filter_map(|&child| get(&marks, child))
+                .filter(|mark| mark.on_stack)
+            {
+                low = low.min(child.low);
+            }
+            let number = get(&marks, at).map_or(0, |mark| mark.number);
+            if let Some(mark) = marks.get_mut(at) {
+                mark.low = low;
+            }
+            if low == number {
+                let start = path
+                    .iter()
+                    .rposition(|&vertex| vertex == at)
+                    .unwrap_or(path.len());
+                let knot = path.split_off(start);
+                for &member in &knot {
+                    if let Some(mark) = marks.get_mut(member) {
+                        mark.on_stack = false;
+                    }
+                }
+                if knot.len() > 1 {
+                    knots.push(knot);
+                }
+            }
+        }
+    }
+    knots
+}
+
+/// The shortest cycle inside a knot. From each member in turn a breadth-first search looks for
+/// the way back; a member that was tried is left out of the later searches, and a search stops
+/// when it cannot beat the best.
+fn shortest_cycle(
+    vertices: &[Vertex],
+    mut knot: Vec<usize>,
+    budget: &mut usize,
+) -> Option<Vec<usize>> {
+    knot.sort_unstable();
+    let mut inside: std::collections::HashSet<usize> = knot.iter().copied().collect();
+    let mut best: Option<Vec<usize>> = None;
+    for &start in &knot {
+        if best
+            .as_ref()
+            .is_some_and(|best| best.len() == 2 || *budget == 0)
+        {
+            break;
+        }
+        let limit = best.as_ref().map_or(usize::MAX, Vec::len);
+        if let Some(cycle) = cycle_through(vertices, &inside, start, limit, budget) {
+            best = Some(cycle);
+        } else if best.is_none() {
+            // The first search of a knot always finds a way back; nothing to repeat.
+            return None;
+        }
+        inside.remove(&start);
+        if !has_cycle(vertices, &inside, budget) {
+            break;
+        }
+    }
+    best
+}
+
+fn cycle_through(
+    vertices: &[Vertex],
+    inside: &std::collections::HashSet<usize>,
+    start: usize,
+    limit: usize,
+    budget: &mut usize,
+) -> Option<Vec<usize>> {
+    let mut came_from: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
+    let mut ring = vec![start];
+    let mut length = 1;
+    while !ring.is_empty() && length < limit {
+        let mut next = Vec::new();
+        for &at in &ring {
+            for &on in get(vertices, at)
+                .map(|vertex| vertex.depends_on.as_slice())
+                .unwrap_or_default()
+            {
+                *budget = budget.saturating_sub(1);
+                if on == at {
+                    continue;
+                }
+                if on == start {
+                    let mut cycle = vec![at];
+                    while let Some(&before) = cycle.last().and_then(|last| came_from.get(last)) {
+                        cycle.push(before);
+                    }
+                    cycle.reverse();
+                    return Some(cycle);
+                }
+                if inside.contains(&on) && !came_from.contains_key(&on) {
+                    came_from.insert(on, at);
+                    next.push(on);
+                }
+            }
+        }
+        ring = next;
+        length += 1;
+    }
+    None
+}
+
+/// Whether what is left of a knot still has a cycle: peel off what depends on nothing inside.
+fn has_cycle(
+    vertices: &[Vertex],
+    inside: &std::collections::HashSet<usize>,
+    budget: &mut usize,
+) -> bool {
+    let mut open: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
+    let mut dependents: std::collections::HashMap<usize, Vec<usize>> =
+        std::collections::HashMap::new();
+    let mut ready = Vec::new();
+    for &at in inside {
+        let on = get(vertices, at)
+            .map(|vertex| vertex.depends_on.as_slice())
+            .unwrap_or_default();
+        let mut within = 0;
+        *budget = budget.saturating_sub(on.len());
+        for &on in on.iter().filter(|&&on| on != at && inside.contains(&on)) {
+            dependents.entry(on).or_default().push(at);
+            within += 1;
+        }
+        if within == 0 {
+            ready.push(at);
+        }
+        open.insert(at, within);
+    }
+    let mut left = inside.len();
+    while let Some(at) = ready.pop() {
+        left -= 1;
+        for dependent in dependents.get(&at).map(Vec::as_slice).unwrap_or_default() {
+            if let Some(count) = open.get_mut(dependent) {
+                *count -= 1;
+                if *count == 0 {
+                    ready.push(*dependent);
+                }
+            }
+        }
+    }
+    left > 0
+}
+
+fn get<T>(list: &[T], at: usize) -> Option<&T> {
+    list.get(at)
+}
+
+fn set<T>(list: &mut [T], at: usize, value: T) {
+    if let Some(slot) = list.get_mut(at) {
+        *slot = value;
+    }
+}
+
+fn highest(values: &[u32], of: &[usize]) -> u32 {
+    of.iter()
+        .filter_map(|&at| values.get(at))
+        .copied()
+        .max()
+        .unwrap_or(0)
 }

@@ -6,6 +6,7 @@
 pub mod check;
 pub mod error;
 pub mod finding;
+mod fix;
 pub mod graph;
 pub mod plan;
 pub mod render;

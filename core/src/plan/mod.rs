@@ -118,3 +118,258 @@ pub struct Clarification {
     /// The row.
     pub range: SourceRange,
 }
+
+pub(crate) mod approval;
+pub(crate) mod depends_on;
+pub(crate) mod files;
+mod front_matter;
+pub(crate) mod heading;
+pub(crate) mod number;
+pub(crate) mod outline;
+pub(crate) mod sections;
+pub(crate) mod stage_map;
+
+use std::collections::HashMap;
+
+use approval::{ApprovalLines, ClarificationRow};
+use files::StepFile;
+use outline::Outline;
+use sections::{Section, Sections, StepRow, Subsection};
+use stage_map::{MapHeading, MapRow, StageMap};
+
+use crate::source::LineIndex;
+
+/// A plan as it was read, in byte ranges: what the rules work on.
+#[derive(Debug)]
+pub(crate) struct Document<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) index: LineIndex<'a>,
+    pub(crate) outline: Outline<'a>,
+    /// Every Stage Map heading; only a single one counts.
+    pub(crate) maps: Vec<MapHeading>,
+    pub(crate) map: StageMap,
+    pub(crate) sections: Sections,
+    /// The first section of each stage.
+    pub(crate) section_of: HashMap<u32, usize>,
+    /// The first row of each stage.
+    pub(crate) row_of: HashMap<u32, usize>,
+    /// For each row, the stages it depends on; see [`Document::dependencies`].
+    dependencies: Vec<Vec<u32>>,
+    /// The first row whose dependencies went over [`MOST_DEPENDENCIES`].
+    pub(crate) overflow: Option<usize>,
+    pub(crate) approval: ApprovalLines,
+    pub(crate) clarifications: Vec<ClarificationRow>,
+}
+
+/// The most dependencies a plan may name when its ranges are written out: far above any real
+/// plan, and low enough that `1-99999` in every row cannot exhaust the memory.
+pub(crate) const MOST_DEPENDENCIES: usize = 2_000_000;
+
+impl<'a> Document<'a> {
+    /// Reads a plan. Near-linear in its length.
+    pub(crate) fn read(text: &'a str) -> Self {
+        let outline = Outline::new(text);
+        let maps = stage_map::headings(&outline);
+        let (map, number) = match maps.as_slice() {
+            [only] => (stage_map::read(&outline, only), only.number.clone()),
+            _ => (
+                StageMap::default(),
+                maps.first().and_then(|map| map.number.clone()),
+            ),
+        };
+        let sections = sections::read(&outline, number.as_deref());
+        let mut section_of = HashMap::with_capacity(sections.found.len());
+        for (at, section) in sections.found.iter().enumerate() {
+            section_of.entry(section.stage).or_insert(at);
+        }
+        let mut row_of = HashMap::with_capacity(map.rows.len());
+        for (at, row) in map.rows.iter().enumerate() {
+            if let Some(stage) = row.stage {
+                row_of.entry(stage).or_insert(at);
+            }
+        }
+        let (dependencies, overflow) = dependencies(&map.rows, &row_of);
+        let approval = approval::read(&outline);
+        let clarifications = approval::clarifications(&outline);
+        Self {
+            text,
+            index: LineIndex::new(text),
+            outline,
+            maps,
+            map,
+            sections,
+            section_of,
+            row_of,
+            dependencies,
+            overflow,
+            approval,
+            clarifications,
+        }
+    }
+
+    /// The number of the Stage Map heading.
+    pub(crate) fn number(&self) -> Option<&str> {
+        self.maps.first().and_then(|map| map.number.as_deref())
+    }
+
+    /// The stages a row depends on, ascending, each once; those that do not exist included where
+    /// they are named singly.
+    pub(crate) fn dependencies(&self, row: usize) -> &[u32] {
+        self.dependencies
+            .get(row)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
+    /// The section of a row.
+    pub(crate) fn section(&self, row: &MapRow) -> Option<&Section> {
+        self.sections.found.get(*self.section_of.get(&row.stage?)?)
+    }
+
+    /// The heading of a stage's section as it should be written, without its title.
+    pub(crate) fn section_heading(&self, stage: u32) -> String {
+        match self.number() {
+            Some(number) => format!("## {number}.{stage} Stage {stage}:"),
+            None => format!("## Stage {stage}:"),
+        }
+    }
+
+    /// The stage whose section holds an offset; 0 outside every section.
+    pub(crate) fn stage_at(&self, offset: usize) -> u32 {
+        let after = self
+            .sections
+            .found
+            .partition_point(|section| section.range.start <= offset);
+        after
+            .checked_sub(1)
+            .and_then(|at| self.sections.found.get(at))
+            .filter(|section| offset < section.range.end)
+            .map_or(0, |section| section.stage)
+    }
+
+    /// Where a new approval line belongs: at the end of the section `User Approval Request`, else
+    /// at the end of the document.
+    pub(crate) fn approval_place(&self) -> usize {
+        let mut inside: Option<u8> = None;
+        for block in &self.outline.blocks {
+            if let outline::Block::Heading(heading) = block {
+                if inside.is_some_and(|level| heading.level <= level) {
+                    return heading.line_start;
+                }
+                if heading::folded(&heading.inline.text).contains("user approval request") {
+                    inside = Some(heading.level);
+                }
+            }
+        }
+        self.text.len()
+    }
+
+    /// The line of an offset, from 1.
+    pub(crate) fn line(&self, offset: usize) -> u32 {
+        self.index.line(offset)
+    }
+
+    /// The plan as its readers get it.
+    pub(crate) fn plan(&self) -> Plan {
+        Plan {
+            section: self.number().map(str::to_owned),
+            stages: self.stages(),
+            approval: Approval {
+                state: self.approval.state(),
+                range: self.approval.range().map(|range| self.index.range(&range)),
+            },
+            clarifications: self
+                .clarifications
+                .iter()
+                .map(|row| Clarification {
+                    id: row.id.clone(),
+                    status: row.status.clone(),
+                    blocks: row.blocks.clone(),
+                    open: row.open,
+                    range: self.index.range(&row.range),
+                })
+                .collect(),
+        }
+    }
+
+    /// The stages, in row order.
+    pub(crate) fn stages(&self) -> Vec<Stage> {
+        let rows = self.map.rows.iter().enumerate();
+        rows.map(|(at, row)| Stage {
+            stage_number: row.stage,
+            title: row.title.clone(),
+            depends_on: self.dependencies(at).to_vec(),
+            step_count: row.step_count,
+            exit_contract_summary: row.summary.clone(),
+            cancelled: row.cancelled,
+            range: self.index.range(&row.range),
+            section: self.section(row).map(|section| self.stage_section(section)),
+        })
+        .collect()
+    }
+
+    fn stage_section(&self, section: &Section) -> StageSection {
+        let [carry_in, _, exit_contract, validation] = &section.subsections;
+        StageSection {
+            title: section.title.clone(),
+            heading: self.index.range(&section.heading),
+            range: self.index.range(&section.range),
+            steps: section.steps.iter().map(|step| self.step(step)).collect(),
+            carry_in: self.body(carry_in.as_ref()),
+            exit_contract: self.body(exit_contract.as_ref()),
+            validation: self.body(validation.as_ref()),
+        }
+    }
+
+    fn body(&self, subsection: Option<&Subsection>) -> Option<String> {
+        let text = self.text.get(subsection?.body.clone())?;
+        Some(text.trim_matches(['\n', '\r']).trim_end().to_owned())
+    }
+
+    fn step(&self, row: &StepRow) -> Step {
+        let [step, action, command, expected] = row.texts.clone();
+        let inside = row.files.iter().filter_map(|file| match file {
+            StepFile::Inside(path) => Some(path.clone()),
+            StepFile::Outside(_) => None,
+        });
+        Step {
+            step,
+            action,
+            files: inside.collect(),
+            command,
+            expected,
+            range: self.index.range(&row.range),
+        }
+    }
+}
+
+/// Writes the dependencies of every row out.
+fn dependencies(rows: &[MapRow], row_of: &HashMap<u32, usize>) -> (Vec<Vec<u32>>, Option<usize>) {
+    let mut known: Vec<u32> = row_of.keys().copied().collect();
+    known.sort_unstable();
+    let mut all = Vec::with_capacity(rows.len());
+    let mut budget = MOST_DEPENDENCIES;
+    let mut overflow = None;
+    for (at, row) in rows.iter().enumerate() {
+        let mut stages = Vec::new();
+        for item in &row.depends_on.items {
+            if item.first == item.last {
+                stages.push(item.first);
+            } else {
+                let from = known.partition_point(|stage| *stage < item.first);
+                let to = known.partition_point(|stage| *stage <= item.last);
+                let within = known.get(from..to).unwrap_or_default();
+                if within.len() > budget {
+                    overflow = overflow.or(Some(at));
+                    continue;
+                }
+                stages.extend_from_slice(within);
+            }
+        }
+        stages.sort_unstable();
+        stages.dedup();
+        budget = budget.saturating_sub(stages.len());
+        all.push(stages);
+    }
+    (all, overflow)
+}

@@ -1,9 +1,18 @@
 //! Findings and graphs as text: the one renderer for terminal, hooks and previewer.
 
+mod check;
+mod graph;
+mod pretty;
+mod sarif;
+mod text;
+
 use serde::{Deserialize, Serialize};
 
 use crate::check::CheckOptions;
-use crate::error::{ExitStatus, OkstraError};
+
+pub use check::render_check;
+pub use graph::render_graph;
+pub(crate) use text::printable;
 
 /// How findings are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,24 +71,4 @@ pub struct CommandOutput {
     pub stderr: String,
     /// The number of the exit status.
     pub exit_code: u8,
-}
-
-/// Checks plans and writes what was found. A source that is no text is a line on stderr and exit
-/// status 2; the other plans are checked all the same.
-pub fn render_check(
-    request: &CheckRequest,
-    sources: &[&[u8]],
-) -> Result<CommandOutput, OkstraError> {
-    let _ = (request, sources);
-    Ok(CommandOutput {
-        stdout: String::new(),
-        stderr: String::new(),
-        exit_code: ExitStatus::Ok.code(),
-    })
-}
-
-/// Writes the graph of a plan.
-pub fn render_graph(source: &[u8], format: GraphFormat) -> Result<String, OkstraError> {
-    let _ = (source, format);
-    Ok(String::new())
 }

@@ -1,8 +1,24 @@
-//! The rules: one file a family, one function a rule.
+//! The rules: one file a family, one function a rule. The doc comment of a rule's function is its
+//! text in the rules page.
+
+mod approval;
+mod contract;
+mod graph;
+mod map;
+mod safety;
+mod sections;
+mod traps;
+mod writing;
+
+use std::collections::HashMap;
 
 use serde::Serialize;
+pub(crate) use writing::canonical_dependencies;
 
-use crate::finding::{Code, Severity};
+use crate::check::CheckOptions;
+use crate::finding::{Code, Draft, Finding, Severity};
+use crate::graph::{Graph, StageGraph, Vertex};
+use crate::plan::Document;
 
 /// A rule as its documentation tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -16,5 +32,197 @@ pub struct Rule {
     pub severity: Severity,
 }
 
-/// Every rule, in the order of its code.
-pub const RULES: &[Rule] = &[];
+/// Every rule, in the order of its code. The long text of each is the doc comment of its
+/// function; the rules page puts both together.
+pub const RULES: &[Rule] = &[
+    rule(
+        Code::S1,
+        "there is exactly one Stage Map, with a table and at least one row",
+    ),
+    rule(
+        Code::S2,
+        "the rows of the Stage Map are numbered 1..N in order",
+    ),
+    rule(
+        Code::S3,
+        "each row has exactly one section, each section a row",
+    ),
+    rule(Code::S4, "each section has its four subsections"),
+    rule(Code::S5, "a stage has at most 6 effective steps"),
+    rule(Code::S6, "each dependency exists and can be read"),
+    rule(Code::S7, "the step count in the map is the real one"),
+    rule(
+        Code::S8,
+        "no stage depends on itself, and no stages wait for each other in a circle",
+    ),
+    rule(
+        Code::S9,
+        "stages that may run in parallel share no file, and no file is outside the project",
+    ),
+    rule(Code::A1, "the plan is approved"),
+    rule(Code::A2, "no open clarification blocks the approval"),
+    rule(Code::C1, "the report has the headings of its contract"),
+    rule(Code::W1, "no dependency is implied by the others"),
+    rule(
+        Code::W2,
+        "headings, subsections and depends-on are written canonically",
+    ),
+    rule(Code::W3, "a stage has steps"),
+    rule(Code::W4, "the Markdown says what it seems to say"),
+    rule(Code::W5, "the title in the map is the title of the section"),
+];
+
+const fn rule(code: Code, summary: &'static str) -> Rule {
+    Rule {
+        code,
+        summary,
+        severity: code.severity(),
+    }
+}
+
+/// A plan under check: what was read, the graph of it, and what was found so far.
+pub(crate) struct Checker<'d, 'a> {
+    doc: &'d Document<'a>,
+    options: CheckOptions,
+    stage_graph: StageGraph,
+    /// For each vertex of the graph, its row.
+    rows: Vec<usize>,
+    found: Vec<Draft>,
+}
+
+impl<'d, 'a> Checker<'d, 'a> {
+    pub(crate) fn new(doc: &'d Document<'a>, options: CheckOptions) -> Self {
+        let (vertices, rows) = vertices(doc);
+        Self {
+            doc,
+            options,
+            stage_graph: StageGraph::new(vertices),
+            rows,
+            found: Vec::new(),
+        }
+    }
+
+    /// Runs every rule; the findings come in source order.
+    pub(crate) fn run(mut self) -> (Vec<Draft>, Graph) {
+        self.exactly_one_map();
+        self.numbered_in_order();
+        self.row_and_section();
+        self.four_subsections();
+        self.few_steps();
+        self.readable_dependencies();
+        self.true_step_count();
+        self.no_cycle();
+        self.parallel_stages_share_no_file();
+        if self.options.require_approval {
+            self.approved();
+            self.nothing_blocks_approval();
+        }
+        if self.options.contract {
+            self.contract_headings();
+        }
+        self.no_transitive_edge();
+        self.canonical_writing();
+        self.has_steps();
+        self.no_trap();
+        self.same_title();
+        let mut found = self.found;
+        found.sort_by_key(|draft| (draft.range.start, draft.range.end, draft.code));
+        (found, self.stage_graph.graph())
+    }
+
+    /// Only the graph, without the rules.
+    pub(crate) fn graph(mut self) -> Graph {
+        self.stage_graph.graph()
+    }
+
+    fn add(&mut self, draft: Draft) {
+        self.found.push(draft);
+    }
+}
+
+/// The severity of a code under the options of a check.
+pub(crate) fn severity(code: Code, options: CheckOptions) -> Severity {
+    if code == Code::S9 && options.strict {
+        Severity::Error
+    } else {
+        code.severity()
+    }
+}
+
+/// The findings with their positions.
+pub(crate) fn resolve(
+    doc: &Document<'_>,
+    drafts: Vec<Draft>,
+    options: CheckOptions,
+) -> Vec<Finding> {
+    drafts
+        .into_iter()
+        .map(|draft| {
+            let severity = severity(draft.code, options);
+            draft.resolve(&doc.index, severity)
+        })
+        .collect()
+}
+
+/// The stages of the graph: rows with a number of their own that are not cancelled.
+fn vertices(doc: &Document<'_>) -> (Vec<Vertex>, Vec<usize>) {
+    let mut rows = Vec::with_capacity(doc.map.rows.len());
+    let mut vertex_of = HashMap::with_capacity(doc.map.rows.len());
+    for (at, row) in doc.map.rows.iter().enumerate() {
+        if let Some(stage) = row.stage
+            && !row.cancelled
+            && doc.row_of.get(&stage) == Some(&at)
+        {
+            vertex_of.insert(stage, rows.len());
+            rows.push(at);
+        }
+    }
+    let vertices = rows
+        .iter()
+        .filter_map(|&at| {
+            let row = doc.map.rows.get(at)?;
+            let steps = match doc.section(row) {
+                Some(section) => u32::try_from(section.steps.len()).unwrap_or(u32::MAX),
+                None => row.step_count.unwrap_or(0),
+            };
+            let mut depends_on: Vec<usize> = doc
+                .dependencies(at)
+                .iter()
+                .filter_map(|stage| vertex_of.get(stage))
+                .copied()
+                .collect();
+            depends_on.sort_unstable();
+            Some(Vertex {
+                stage: row.number(),
+                title: row.title.clone(),
+                steps,
+                depends_on,
+            })
+        })
+        .collect();
+    (vertices, rows)
+}
+
+/// `1, 2 and 3`, for people.
+fn listed<T: ToString>(items: &[T]) -> String {
+    let words: Vec<String> = items.iter().map(T::to_string).collect();
+    match words.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// Text of the plan inside a message: one line, no control characters, not too long.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut short: String = text
+        .chars()
+        .map(|ch| if ch.is_control() { ' ' } else { ch })
+        .take(LONGEST)
+        .collect();
+    if text.chars().nth(LONGEST).is_some() {
+        short.push('…');
+    }
+    format!("'{}'", short.trim())
+}

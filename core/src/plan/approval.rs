@@ -1,0 +1,129 @@
+//! The approval line and the clarifications that may hold it back.
+
+use super::ApprovalState;
+use super::heading::folded;
+use super::outline::{Block, Outline, Table};
+use crate::source::ByteRange;
+
+/// What the document says about its approval.
+#[derive(Debug, Default)]
+pub(crate) struct ApprovalLines {
+    /// `- [x] Approved`.
+    pub(crate) ticked: Vec<Line>,
+    /// `- [ ] Approved`.
+    pub(crate) open: Vec<Line>,
+}
+
+/// A task-list line `Approved`.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// The brackets.
+    pub(crate) marker: ByteRange,
+    pub(crate) range: ByteRange,
+}
+
+impl ApprovalLines {
+    /// An open line outweighs a ticked one: nothing counts as approved by accident.
+    pub(crate) fn state(&self) -> ApprovalState {
+        if !self.open.is_empty() {
+            ApprovalState::Pending
+        } else if self.ticked.is_empty() {
+            ApprovalState::Missing
+        } else {
+            ApprovalState::Approved
+        }
+    }
+
+    /// The line that decides.
+    pub(crate) fn range(&self) -> Option<ByteRange> {
+        self.open
+            .first()
+            .or(self.ticked.first())
+            .map(|line| line.range.clone())
+    }
+}
+
+/// A row of a `Clarification Items` table.
+#[derive(Debug)]
+pub(crate) struct ClarificationRow {
+    pub(crate) id: String,
+    pub(crate) status: String,
+    pub(crate) blocks: String,
+    pub(crate) open: bool,
+    pub(crate) range: ByteRange,
+}
+
+/// Finds the approval lines.
+pub(crate) fn read(outline: &Outline<'_>) -> ApprovalLines {
+    let mut lines = ApprovalLines::default();
+    for block in &outline.blocks {
+        if let Block::Task(task) = block
+            && is_approval(&task.text)
+        {
+            let line = Line {
+                marker: task.marker.clone(),
+                range: task.range.clone(),
+            };
+            if task.checked {
+                lines.ticked.push(line)
+            } else {
+                lines.open.push(line)
+            }
+        }
+    }
+    lines
+}
+
+/// `Approved`, alone or with a mark or a note behind it (`Approved (by Kim, 3 May)`).
+fn is_approval(text: &str) -> bool {
+    let Some(rest) = super::number::strip_word(text.trim(), "approved") else {
+        return false;
+    };
+    let rest = rest.trim_start();
+    let by = super::number::strip_word(rest, "by ").is_some();
+    by || !rest.starts_with(|ch: char| ch.is_alphanumeric())
+}
+
+/// Reads every `Clarification Items` table.
+pub(crate) fn clarifications(outline: &Outline<'_>) -> Vec<ClarificationRow> {
+    let mut rows = Vec::new();
+    let mut inside: Option<u8> = None;
+    for block in &outline.blocks {
+        match block {
+            Block::Heading(heading) => {
+                if folded(&heading.inline.text).contains("clarification items") {
+                    inside = Some(heading.level);
+                } else if inside.is_some_and(|level| heading.level <= level) {
+                    inside = None;
+                }
+            }
+            Block::Table(table) if inside.is_some() => read_table(outline, table, &mut rows),
+            _ => {}
+        }
+    }
+    rows
+}
+
+fn read_table(outline: &Outline<'_>, table: &Table, rows: &mut Vec<ClarificationRow>) {
+    let Some(blocks_at) = outline.column(table, "blocks") else {
+        return;
+    };
+    let status_at = outline.column(table, "status");
+    for row in &table.rows {
+        let cells = outline.cells(row);
+        let plain = |at: Option<usize>| {
+            at.and_then(|at| cells.get(at))
+                .map(|cell| cell.plain(outline.text).replace('\n', " "))
+                .unwrap_or_default()
+        };
+        let (status, blocks) = (plain(status_at), plain(Some(blocks_at)));
+        let settled = matches!(folded(&status).as_str(), "resolved" | "obsolete");
+        rows.push(ClarificationRow {
+            id: plain(Some(0)),
+            open: folded(&blocks) == "approval" && !settled,
+            status,
+            blocks,
+            range: row.range.clone(),
+        });
+    }
+}

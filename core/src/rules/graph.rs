@@ -1,0 +1,89 @@
+//! What the dependencies add up to: S8, W1.
+
+use super::Checker;
+use crate::finding::{Code, Draft, DraftEdit};
+use crate::plan::stage_map::MapRow;
+
+impl Checker<'_, '_> {
+    /// No stage depends on itself, and no stages wait for each other in a circle. Each knot of
+    /// such stages is reported once, as its shortest circle from its lowest stage on, every stage
+    /// followed by one it depends on.
+    pub(super) fn no_cycle(&mut self) {
+        let mut drafts = Vec::new();
+        for cycle in self.stage_graph.cycles() {
+            let rows: Vec<&MapRow> = cycle
+                .iter()
+                .filter_map(|vertex| self.doc.map.rows.get(*self.rows.get(*vertex)?))
+                .collect();
+            let Some(first) = rows.first() else { continue };
+            let place = first.depends_on_cell.clone();
+            if rows.len() == 1 {
+                drafts.push(
+                    Draft::new(Code::S8, first.number(), place, "self depends-on")
+                        .help(format!("take {} out of this cell", first.number())),
+                );
+                continue;
+            }
+            let ring: Vec<String> = rows
+                .iter()
+                .chain([first])
+                .map(|row| row.number().to_string())
+                .collect();
+            let message = format!("depends-on graph has a cycle: {}", ring.join(" → "));
+            let mut draft = Draft::new(Code::S8, 0, place, message).help(
+                "one of these dependencies has to go, or the stages have to be cut differently",
+            );
+            for row in rows.iter().skip(1) {
+                draft = draft.related(
+                    format!("stage {}", row.number()),
+                    row.depends_on_cell.clone(),
+                );
+            }
+            drafts.push(draft);
+        }
+        self.found.extend(drafts);
+    }
+
+    /// A dependency that others imply says nothing new: where 3 depends on 2 and 2 on 1, `1, 2` in
+    /// the row of 3 is `2`.
+    pub(super) fn no_transitive_edge(&mut self) {
+        let mut drafts = Vec::new();
+        for (vertex, implied) in self.stage_graph.transitive().into_iter().enumerate() {
+            let row = self
+                .rows
+                .get(vertex)
+                .and_then(|at| Some((*at, self.doc.map.rows.get(*at)?)));
+            let (Some((at, row)), false) = (row, implied.is_empty()) else {
+                continue;
+            };
+            let numbers: Vec<u32> = implied
+                .iter()
+                .filter_map(|other| self.doc.map.rows.get(*self.rows.get(*other)?)?.stage)
+                .collect();
+            let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
+            let message = format!(
+                "depends-on {} is implied by the other dependencies",
+                words.join(", ")
+            );
+            let draft = Draft::new(Code::W1, row.number(), row.depends_on_cell.clone(), message);
+            // A cell that is not wholly understood is not rewritten.
+            drafts.push(if row.depends_on.unreadable.is_none() {
+                let left: Vec<String> = self
+                    .doc
+                    .dependencies(at)
+                    .iter()
+                    .filter(|stage| !numbers.contains(stage))
+                    .map(u32::to_string)
+                    .collect();
+                let edit = DraftEdit {
+                    range: row.depends_on_cell.clone(),
+                    text: left.join(", "),
+                };
+                draft.fix(format!("take {} out", words.join(", ")), vec![edit])
+            } else {
+                draft
+            });
+        }
+        self.found.extend(drafts);
+    }
+}

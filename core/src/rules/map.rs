@@ -1,0 +1,479 @@
+//! The Stage Map itself: S1, S2, S6, S7.
+
+use super::{Checker, listed, quoted};
+use crate::finding::{Code, Draft, DraftEdit};
+use crate::plan::depends_on::Unreadable;
+use crate::plan::heading;
+use crate::plan::outline::{Block, composed, lines_at};
+use crate::plan::stage_map::{COLUMNS, MapRow};
+use crate::source::ByteRange;
+
+impl Checker<'_, '_> {
+    /// A plan has one level-2 heading `<section> Stage Map`, and under it one table with the
+    /// columns `stage`, `title`, `depends-on`, `step-count` and `exit-contract-summary`, found by
+    /// name in any case and order, with at least one row. Two Stage Maps are ambiguous: nothing is
+    /// read from either. Headings in code fences, comments and block quotes are text.
+    pub(super) fn exactly_one_map(&mut self) {
+        let draft = |range: ByteRange, message: &str| Draft::new(Code::S1, 0, range, message);
+        match self.doc.maps.as_slice() {
+            [] => {
+                let mut missing = draft(0..0, "section '## 4.5 Stage Map' is missing").help(
+                    "add the level-2 heading `## 4.5 Stage Map` and a table with the columns "
+                        .to_owned()
+                        + &COLUMNS.join(" | "),
+                );
+                if let Some((range, why)) = self.map_near_miss() {
+                    missing = missing.related(format!("this {why}"), range);
+                }
+                self.add(missing);
+            }
+            [only] => self.map_table(only.range.clone()),
+            [first, .., last] => {
+                let lines: Vec<u32> = self
+                    .doc
+                    .maps
+                    .iter()
+                    .map(|map| self.doc.line(map.range.start))
+                    .collect();
+                let message = format!("more than one Stage Map: lines {}", listed(&lines));
+                self.add(
+                    draft(last.range.clone(), &message)
+                        .related("the first one", first.range.clone())
+                        .help("keep one heading `Stage Map`; rename the others or put them in a comment"),
+                );
+            }
+        }
+    }
+
+    fn map_table(&mut self, heading: ByteRange) {
+        let map = &self.doc.map;
+        let Some(table) = map.table.clone() else {
+            let mut draft = Draft::new(Code::S1, 0, heading, "the Stage Map has no table")
+                .help("add a table with the columns ".to_owned() + &COLUMNS.join(" | "));
+            if let Some(other) = map.unlike_tables.first() {
+                draft = draft.related(
+                    "this table has no columns `stage` and `depends-on`",
+                    other.clone(),
+                );
+            }
+            self.add(draft);
+            return;
+        };
+        let mut drafts = Vec::new();
+        if !map.missing_columns.is_empty() {
+            let message = format!(
+                "the Stage Map has no column {}",
+                listed(&map.missing_columns)
+            );
+            drafts.push(
+                Draft::new(Code::S1, 0, table.clone(), message)
+                    .help("the columns are ".to_owned() + &COLUMNS.join(" | ")),
+            );
+        }
+        if map.rows.is_empty() {
+            drafts.push(
+                Draft::new(Code::S1, 0, table.clone(), "the Stage Map has no row")
+                    .help("add one row a stage; the first is `| 1 | <title> | (none) | <steps> | <contract> |`"),
+            );
+        }
+        for other in &map.other_tables {
+            let message = format!(
+                "more than one Stage Map table: lines {} and {}",
+                self.doc.line(table.start),
+                self.doc.line(other.start)
+            );
+            drafts.push(
+                Draft::new(Code::S1, 0, other.clone(), message)
+                    .related("the first one", table.clone())
+                    .help("put all rows into one table, without blank lines between them"),
+            );
+        }
+        self.found.extend(drafts);
+    }
+
+    /// Something that was meant as the Stage Map heading: another level, a line that is no
+    /// heading, or a heading inside a code fence.
+    fn map_near_miss(&self) -> Option<(ByteRange, String)> {
+        let text = self.doc.text;
+        let mut fenced = None;
+        for block in &self.doc.outline.blocks {
+            match block {
+                Block::Heading(heading)
+                    if heading::begins_like_map(&composed(&heading.inline.text)) =>
+                {
+                    let why = if heading.level == 2 {
+                        String::from("is another heading: a note belongs in parentheses")
+                    } else {
+                        format!("is a heading of level {}, not 2", heading.level)
+                    };
+                    return Some((heading.range.clone(), why));
+                }
+                Block::Paragraph(range) | Block::Html(range) => {
+                    if let Some(line) = map_line(text, range) {
+                        return Some((
+                            line,
+                            String::from(
+                                "is no heading: it needs `## ` at the beginning of the line",
+                            ),
+                        ));
+                    }
+                }
+                Block::Fence(fence) if fenced.is_none() => {
+                    fenced = map_line(text, &fence.range).map(|line| {
+                        (
+                            line,
+                            String::from("stands inside a code fence, so it is text"),
+                        )
+                    });
+                }
+                _ => {}
+            }
+        }
+        fenced
+    }
+
+    /// Stages are numbered 1, 2, 3 … in the order of their rows; a struck out row keeps its
+    /// number. A number that cannot be read is a finding at its cell, never a row that vanishes.
+    /// The repair renumbers the rows and everything that refers to them: `depends-on`, section
+    /// headings, and mentions of a stage in the Stage Map and the stage sections. It is withheld
+    /// where a number stands twice or cannot be read, and where a dependency names a number that
+    /// no row has, since renumbering could then connect the wrong stages.
+    pub(super) fn numbered_in_order(&mut self) {
+        let mut repaired = false;
+        for (at, row) in self.doc.map.rows.iter().enumerate() {
+            let expected = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            if row.stage == Some(expected) {
+                continue;
+            }
+            let got = row.stage.map_or_else(
+                || cell_text(self.doc.text, &row.stage_cell),
+                |stage| stage.to_string(),
+            );
+            let message =
+                format!("stage numbers must be 1..N monotonic, got {got} at row {expected}");
+            let mut draft = Draft::new(Code::S2, row.number(), row.stage_cell.clone(), message)
+                .help(format!("this row is stage {expected}"));
+            // The whole repair hangs on the first finding: it mends all of them at once.
+            if !repaired {
+                repaired = true;
+                let edits = crate::fix::renumber(self.doc);
+                if !edits.is_empty() {
+                    draft = draft.fix("renumber the stages and every reference to them", edits);
+                }
+            }
+            self.found.push(draft);
+        }
+    }
+
+    /// The `depends-on` cell is `(none)` or names stages of this plan. Careless forms are read too
+    /// (see W2); what cannot be read beyond doubt is an error that quotes the text, and never
+    /// counts as "no dependencies". A cancelled stage cannot be depended on.
+    pub(super) fn readable_dependencies(&mut self) {
+        let known = Known::new(&self.doc.map.rows);
+        for (at, row) in self.doc.map.rows.iter().enumerate() {
+            if row.cancelled {
+                continue;
+            }
+            if let Some(why) = &row.depends_on.unreadable {
+                let draft = self.unreadable(row, why);
+                self.add(draft);
+            }
+            let mut drafts = Vec::new();
+            for item in &row.depends_on.items {
+                self.missing_stages(row, item.first, item.last, &known, &mut drafts);
+            }
+            if self.doc.overflow == Some(at) {
+                let message = format!(
+                    "the plan names more than {} dependencies",
+                    crate::plan::MOST_DEPENDENCIES
+                );
+                drafts.push(
+                    self.at_dependencies(row, message)
+                        .help("name only the stages a stage builds on directly"),
+                );
+            }
+            self.found.extend(drafts);
+        }
+    }
+
+    fn at_dependencies(&self, row: &MapRow, message: String) -> Draft {
+        Draft::new(Code::S6, row.number(), row.depends_on_cell.clone(), message)
+    }
+
+    fn unreadable(&self, row: &MapRow, why: &Unreadable) -> Draft {
+        const FORMS: &str = "write `(none)`, or stage numbers separated by commas such as `1, 2`";
+        let (message, help) = match why {
+            Unreadable::Missing => (
+                String::from("depends-on is missing: the row has no such cell"),
+                FORMS.to_owned(),
+            ),
+            Unreadable::OnlyComment => (
+                String::from("depends-on holds only a comment"),
+                FORMS.to_owned(),
+            ),
+            Unreadable::Struck => (
+                format!(
+                    "depends-on {} cannot be read: some of it is struck out",
+                    self.cell_quoted(row)
+                ),
+                FORMS.to_owned(),
+            ),
+            Unreadable::All => (
+                String::from("depends-on 'all' cannot be read: it names no stage"),
+                self.earlier_stages(row),
+            ),
+            Unreadable::Reversed(text) => (
+                format!(
+                    "depends-on {} cannot be read: the range runs backwards",
+                    quoted(text)
+                ),
+                FORMS.to_owned(),
+            ),
+            Unreadable::Open(text) => (
+                format!(
+                    "depends-on {} cannot be read: the range has no end",
+                    quoted(text)
+                ),
+                FORMS.to_owned(),
+            ),
+            Unreadable::Ambiguous(text) => (
+                format!(
+                    "depends-on {} cannot be read: it may mean both stages or either",
+                    quoted(text)
+                ),
+                FORMS.to_owned(),
+            ),
+            Unreadable::Words(text) if text.is_empty() => (
+                format!(
+                    "depends-on {} cannot be read: an entry of the list is empty",
+                    self.cell_quoted(row)
+                ),
+                FORMS.to_owned(),
+            ),
+            Unreadable::Words(text) => (
+                format!("depends-on {} cannot be read", quoted(text)),
+                FORMS.to_owned(),
+            ),
+        };
+        self.at_dependencies(row, message).help(help)
+    }
+
+    fn cell_quoted(&self, row: &MapRow) -> String {
+        quoted(
+            self.doc
+                .text
+                .get(row.depends_on_cell.clone())
+                .unwrap_or_default(),
+        )
+    }
+
+    fn earlier_stages(&self, row: &MapRow) -> String {
+        let earlier: Vec<String> = self
+            .doc
+            .map
+            .rows
+            .iter()
+            .take_while(|other| other.range.start < row.range.start)
+            .filter(|other| !other.cancelled)
+            .filter_map(|other| other.stage.map(|stage| stage.to_string()))
+            .collect();
+        if let Some(first) = earlier.first().filter(|_| earlier.len() > MOST_LISTED) {
+            format!(
+                "write the earlier stages out, from {first} to {}",
+                earlier.last().unwrap_or(first)
+            )
+        } else if earlier.is_empty() {
+            String::from("no stage stands before this one: write `(none)`")
+        } else {
+            format!("write the earlier stages out: `{}`", earlier.join(", "))
+        }
+    }
+
+    /// The stages of one item that do not exist or are cancelled.
+    fn missing_stages(
+        &self,
+        row: &MapRow,
+        first: u32,
+        last: u32,
+        known: &Known,
+        drafts: &mut Vec<Draft>,
+    ) {
+        if let Some(stage) = known.first_missing(first, last) {
+            drafts.push(
+                self.at_dependencies(row, format!("depends-on {stage} does not exist"))
+                    .help(known.extent()),
+            );
+        }
+        for &stage in known.cancelled_in(first, last) {
+            let other = self
+                .doc
+                .row_of
+                .get(&stage)
+                .and_then(|at| self.doc.map.rows.get(*at));
+            let Some(other) = other else { continue };
+            drafts.push(
+                self.at_dependencies(row, format!("depends-on {stage} is cancelled"))
+                    .related("struck out here", other.stage_cell.clone())
+                    .help("depend on the stage that does its work now, or on none"),
+            );
+        }
+    }
+
+    /// The `step-count` cell is the number of effective steps of the stage's section. Without a
+    /// section there is nothing to compare, unless the announced number is over the limit, which
+    /// no section could make right.
+    pub(super) fn true_step_count(&mut self) {
+        for row in self.doc.map.rows.iter().filter(|row| !row.cancelled) {
+            let real = match self.doc.section(row) {
+                // A subsection without a table of steps is an S4; counting it as 0 would only
+                // repeat that.
+                Some(section)
+                    if !section.has_step_table
+                        && section.subsections.get(1).is_some_and(Option::is_some) =>
+                {
+                    continue;
+                }
+                Some(section) => section.steps.len(),
+                None if row
+                    .step_count
+                    .is_some_and(|count| count > self.options.max_steps) =>
+                {
+                    0
+                }
+                None => continue,
+            };
+            if row.step_count.map(|count| count as usize) == Some(real) {
+                continue;
+            }
+            let announced = match row.step_count {
+                Some(count) => count.to_string(),
+                None if row.step_count_text.is_empty() => String::from("''"),
+                None => quoted(&row.step_count_text),
+            };
+            let message = format!("Stage Map step-count={announced} but real count={real}");
+            let mut draft =
+                Draft::new(Code::S7, row.number(), row.step_count_cell.clone(), message);
+            if row.step_count_written
+                && self
+                    .doc
+                    .section(row)
+                    .is_some_and(|section| section.has_step_table)
+            {
+                draft = draft.replace(
+                    format!("write the real count, {real}"),
+                    row.step_count_cell.clone(),
+                    padded(self.doc.text, &row.step_count_cell, &real.to_string()),
+                );
+            } else {
+                draft = draft.help("add the stage's section with its steps, or correct the number");
+            }
+            self.found.push(draft);
+        }
+    }
+}
+
+/// The most stages a help text lists.
+const MOST_LISTED: usize = 50;
+
+/// The stage numbers of a map, prepared for looking ranges up.
+struct Known {
+    /// Ascending, each with the last number of the unbroken run it begins or continues.
+    runs: Vec<(u32, u32)>,
+    cancelled: Vec<u32>,
+}
+
+impl Known {
+    fn new(rows: &[MapRow]) -> Self {
+        let mut numbers: Vec<u32> = rows.iter().filter_map(|row| row.stage).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut runs: Vec<(u32, u32)> = Vec::with_capacity(numbers.len());
+        for &number in numbers.iter().rev() {
+            let end = runs
+                .last()
+                .filter(|(next, _)| number.checked_add(1) == Some(*next))
+                .map_or(number, |run| run.1);
+            runs.push((number, end));
+        }
+        runs.reverse();
+        let mut cancelled: Vec<u32> = rows
+            .iter()
+            .filter(|row| row.cancelled)
+            .filter_map(|row| row.stage)
+            .collect();
+        cancelled.sort_unstable();
+        cancelled.dedup();
+        Self { runs, cancelled }
+    }
+
+    fn first_missing(&self, first: u32, last: u32) -> Option<u32> {
+        let at = self.runs.partition_point(|(number, _)| *number < first);
+        match self.runs.get(at) {
+            Some(&(number, end)) if number == first => {
+                end.checked_add(1).filter(|next| *next <= last)
+            }
+            _ => Some(first),
+        }
+    }
+
+    fn cancelled_in(&self, first: u32, last: u32) -> &[u32] {
+        let from = self.cancelled.partition_point(|stage| *stage < first);
+        let to = self.cancelled.partition_point(|stage| *stage <= last);
+        self.cancelled.get(from..to).unwrap_or_default()
+    }
+
+    fn extent(&self) -> String {
+        match self.runs.as_slice() {
+            [] => String::from("no stage can be depended on"),
+            [(only, _)] => format!("the plan has stage {only}"),
+            [(first, _), .., (last, _)] => {
+                format!("the plan has {} stages, {first} to {last}", self.runs.len())
+            }
+        }
+    }
+}
+
+/// New text for a cell; an empty cell gets the blanks it needs to stand apart from its pipes.
+pub(super) fn padded(text: &str, cell: &ByteRange, new: &str) -> String {
+    if !cell.is_empty() {
+        return new.to_owned();
+    }
+    let before = text
+        .get(..cell.start)
+        .is_some_and(|before| before.ends_with('|'));
+    let after = text
+        .get(cell.end..)
+        .is_some_and(|after| after.starts_with('|'));
+    format!(
+        "{}{new}{}",
+        if before { " " } else { "" },
+        if after { " " } else { "" }
+    )
+}
+
+/// The source of a cell for a message.
+fn cell_text(text: &str, cell: &ByteRange) -> String {
+    quoted(text.get(cell.clone()).unwrap_or_default())
+}
+
+fn map_line(text: &str, range: &ByteRange) -> Option<ByteRange> {
+    let source = text.get(range.clone())?;
+    lines_at(source).find_map(|(at, line)| {
+        let plain =
+            line.trim_start_matches(|ch: char| ch.is_whitespace() || matches!(ch, '#' | '*' | '_'));
+        // Prose may speak of the Stage Map; a heading is short and has nothing behind it.
+        let bare =
+            plain.trim_end_matches(|ch: char| ch.is_whitespace() || matches!(ch, '*' | '_' | '#'));
+        heading::map_heading(bare)?;
+        let start = range.start + at;
+        Some(start..start + line.trim_end().len())
+    })
+}
+
+/// An edit of one cell.
+pub(super) fn cell_edit(text: &str, cell: &ByteRange, new: &str) -> DraftEdit {
+    DraftEdit {
+        range: cell.clone(),
+        text: padded(text, cell, new),
+    }
+}

@@ -1,0 +1,177 @@
+//! Stage sections: S3, S4, S5, W3.
+
+use std::collections::HashMap;
+
+use super::{Checker, listed};
+use crate::finding::{Code, Draft};
+use crate::plan::sections::{NearMiss, STEP_COLUMNS, STEPWISE, SUBSECTIONS};
+
+impl Checker<'_, '_> {
+    /// Each stage of the map has one level-2 section `## <section>.<i> Stage <i>: <title>`, and
+    /// each such section a row. What comes close (another level, a line that is no heading) is
+    /// named where it stands. A cancelled stage needs no section.
+    pub(super) fn row_and_section(&mut self) {
+        let doc = self.doc;
+        if doc.map.rows.is_empty() {
+            return;
+        }
+        let mut near: HashMap<u32, &NearMiss> = HashMap::new();
+        for (stage, miss) in &doc.sections.near {
+            near.entry(*stage).or_insert(miss);
+        }
+        for row in doc.map.rows.iter().filter(|row| !row.cancelled) {
+            let Some(stage) = row
+                .stage
+                .filter(|stage| !doc.section_of.contains_key(stage))
+            else {
+                continue;
+            };
+            let heading = doc.section_heading(stage);
+            let mut draft = Draft::new(
+                Code::S3,
+                stage,
+                row.stage_cell.clone(),
+                format!("stage section '{heading}' missing"),
+            )
+            .help(format!("add the section `{heading} {}`", row.title));
+            if let Some(NearMiss { range, why }) = near.get(&stage) {
+                let line = doc.line(range.start);
+                draft = draft
+                    .related(format!("this line {why}"), range.clone())
+                    .help(format!(
+                        "line {line} {why}; write `{heading} {}`",
+                        row.title
+                    ));
+            }
+            self.add(draft);
+        }
+        for (at, section) in doc.sections.found.iter().enumerate() {
+            let stage = section.stage;
+            if let Some(&first) = doc.section_of.get(&stage)
+                && first != at
+                && let Some(original) = doc.sections.found.get(first)
+            {
+                let lines = [
+                    doc.line(original.heading.start),
+                    doc.line(section.heading.start),
+                ];
+                let message = format!(
+                    "stage section '{}' stands twice: lines {}",
+                    doc.section_heading(stage),
+                    listed(&lines)
+                );
+                self.add(
+                    Draft::new(Code::S3, stage, section.heading.clone(), message)
+                        .related("the first one", original.heading.clone())
+                        .help("keep one section a stage"),
+                );
+            } else if !doc.row_of.contains_key(&stage) {
+                let message = format!(
+                    "stage section '{}' has no row in the Stage Map",
+                    doc.section_heading(stage)
+                );
+                self.add(
+                    Draft::new(Code::S3, stage, section.heading.clone(), message)
+                        .help("add the row, or make this another heading"),
+                );
+            }
+        }
+    }
+
+    /// Each section has the level-3 subsections `Carry-In`, `Stepwise Execution Order`, `Stage
+    /// Exit Contract` and `Stage Validation`, compared without case, markup and Unicode form. A
+    /// longer heading is another heading; one under another level-2 heading belongs to that.
+    /// `Stepwise Execution Order` holds a table with a column `step` or `action`.
+    pub(super) fn four_subsections(&mut self) {
+        let mut drafts = Vec::new();
+        for section in &self.doc.sections.found {
+            for (which, name) in SUBSECTIONS.iter().enumerate() {
+                if section.subsections.get(which).is_some_and(Option::is_some) {
+                    continue;
+                }
+                let message = format!("required subsection '### {name}' missing");
+                let mut draft =
+                    Draft::new(Code::S4, section.stage, section.heading.clone(), message)
+                        .help(format!("add the heading `### {name}` to this section"));
+                if let Some(Some(near)) = section.near.get(which) {
+                    let line = self.doc.line(near.range.start);
+                    draft = draft
+                        .related(format!("this line {}", near.why), near.range.clone())
+                        .help(format!("line {line} {}; write `### {name}`", near.why));
+                }
+                drafts.push(draft);
+            }
+            if let Some(Some(stepwise)) = section.subsections.get(STEPWISE)
+                && !section.has_step_table
+            {
+                let name = SUBSECTIONS.get(STEPWISE).copied().unwrap_or_default();
+                let message =
+                    format!("required subsection '### {name}' missing its table of steps");
+                let mut draft =
+                    Draft::new(Code::S4, section.stage, stepwise.heading.clone(), message).help(
+                        format!("add a table with the columns {}", STEP_COLUMNS.join(" | ")),
+                    );
+                if let Some(other) = &section.unlike_table {
+                    draft = draft.related(
+                        "this table has neither a column `step` nor `action`",
+                        other.clone(),
+                    );
+                }
+                drafts.push(draft);
+            }
+        }
+        self.found.extend(drafts);
+    }
+
+    /// A stage has at most 6 effective steps (`--max-steps` sets another limit). A row is a step
+    /// when it has some text that is not only a comment or dashes.
+    pub(super) fn few_steps(&mut self) {
+        let most = self.options.max_steps;
+        let mut drafts = Vec::new();
+        for section in &self.doc.sections.found {
+            let real = section.steps.len();
+            if let Some(surplus) = section.steps.get(most as usize)
+                && let Some(last) = section.steps.last()
+            {
+                let message = format!("effective step count {real} exceeds {most}");
+                drafts.push(
+                    Draft::new(
+                        Code::S5,
+                        section.stage,
+                        surplus.range.start..last.range.end,
+                        message,
+                    )
+                    .help("split the stage: the steps from here on become a stage of their own"),
+                );
+            }
+        }
+        self.found.extend(drafts);
+    }
+
+    /// A stage has at least one step.
+    pub(super) fn has_steps(&mut self) {
+        let mut drafts = Vec::new();
+        for section in self
+            .doc
+            .sections
+            .found
+            .iter()
+            .filter(|section| section.has_step_table)
+        {
+            if let Some(Some(stepwise)) = section.subsections.get(STEPWISE)
+                && section.steps.is_empty()
+            {
+                drafts.push(
+                    Draft::new(
+                        Code::W3,
+                        section.stage,
+                        stepwise.heading.clone(),
+                        "the stage has no steps",
+                    )
+                    .help("add its steps, or strike the stage out in the Stage Map"),
+                );
+            }
+        }
+        self.found.extend(drafts);
+    }
+}

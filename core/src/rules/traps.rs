@@ -1,0 +1,351 @@
+//! Structural traps: W4.
+
+use super::{Checker, listed, quoted};
+use crate::finding::{Code, Draft};
+use crate::plan::outline::{
+    Block, Fence, Heading, Outline, Row, Table, fence_run, lines_at, written_cells,
+};
+use crate::source::ByteRange;
+
+/// The most headings a message names.
+const MOST_NAMED: usize = 3;
+
+impl Checker<'_, '_> {
+    /// The Markdown says what it seems to say: no code fence that is never closed, or closed early
+    /// by a nested one of the same length (the finding names what it swallowed); no comment that
+    /// is never closed; no text turned into a heading by the rule under it; no table row cut off
+    /// by a blank line, with too many or too few cells, or split by an unescaped pipe in a code
+    /// span; no table that is none because its delimiter row has another number of cells.
+    pub(super) fn no_trap(&mut self) {
+        let doc = self.doc;
+        let outline = &doc.outline;
+        let mut drafts = Vec::new();
+        let mut after_table: Option<&Table> = None;
+        let mut early: Option<usize> = None;
+        for (at, block) in outline.blocks.iter().enumerate() {
+            let mut table_here = None;
+            match block {
+                Block::Fence(fence) => {
+                    // The fence that was closed early opens another one with its own end; that
+                    // one is part of the same trap.
+                    let part_of_early = early.take().is_some() && fence.closed;
+                    if !fence.closed {
+                        drafts.push(self.never_closed(fence));
+                    } else if !part_of_early
+                        && let Some(draft) = self.closed_early(fence, outline.blocks.get(at + 1..))
+                    {
+                        drafts.push(draft);
+                        early = Some(at);
+                    }
+                }
+                Block::Html(range) => {
+                    let source = doc.text.get(range.clone()).unwrap_or_default();
+                    if source.trim_start().starts_with("<!--") && !source.contains("-->") {
+                        drafts.push(self.comment(range));
+                    }
+                }
+                Block::Heading(heading) if heading.setext => drafts.extend(self.setext(heading)),
+                Block::Table(table) => {
+                    table_rows(outline, table, &mut drafts);
+                    table_here = Some(table);
+                }
+                Block::Paragraph(range) => drafts.extend(self.stray_row(range, after_table)),
+                _ => {}
+            }
+            after_table = table_here;
+        }
+        for draft in &mut drafts {
+            draft.stage = doc.stage_at(draft.range.start);
+        }
+        self.found.extend(drafts);
+    }
+
+    fn never_closed(&self, fence: &Fence) -> Draft {
+        let text = self.doc.text;
+        let source = text.get(fence.range.clone()).unwrap_or_default();
+        let line = first_line(source);
+        let lines = lines_at(source).count().saturating_sub(1);
+        let message = format!(
+            "the code fence is never closed: it swallows {lines} lines{}",
+            self.headings_in(&fence.range)
+        );
+        let (mark, length) = fence_run(line).unwrap_or(('`', 3));
+        let close: String = std::iter::repeat_n(mark, length).collect();
+        Draft::new(
+            Code::W4,
+            0,
+            fence.range.start..fence.range.start + line.len(),
+            message,
+        )
+        .help(format!(
+            "close it with a line `{close}` where the code ends"
+        ))
+    }
+
+    /// A closed fence that holds a line which opens another fence of the same mark: the author
+    /// nested two, and the inner end closed the outer.
+    fn closed_early(&self, fence: &Fence, rest: Option<&[Block]>) -> Option<Draft> {
+        let text = self.doc.text;
+        let source = text.get(fence.range.clone()).unwrap_or_default();
+        let opening = first_line(source);
+        let (mark, length) = fence_run(opening)?;
+        let (at, inner) = lines_at(source).skip(1).find(|(_, line)| {
+            let info = line.trim_start().trim_start_matches(mark);
+            fence_run(line).is_some_and(|(other, run)| other == mark && run >= length)
+                && !info.trim().is_empty()
+                && !info.contains(mark)
+        })?;
+        let end = self.doc.line(fence.range.end.saturating_sub(1));
+        let mut message = format!(
+            "the code fence is closed early, at line {end}, by the end of the one nested in it"
+        );
+        // What the author's own end then opens: the next fence without a word behind it.
+        let opened = rest
+            .unwrap_or_default()
+            .iter()
+            .find_map(|block| match block {
+                Block::Fence(next) => Some(next),
+                _ => None,
+            });
+        if let Some(next) = opened {
+            let line = first_line(text.get(next.range.clone()).unwrap_or_default());
+            if line.trim().chars().all(|ch| ch == mark) {
+                message.push_str(&format!(
+                    "; line {} then opens a fence that swallows what follows{}",
+                    self.doc.line(next.range.start),
+                    self.headings_in(&next.range)
+                ));
+            }
+        }
+        let longer: String = std::iter::repeat_n(mark, length + 1).collect();
+        let start = fence.range.start;
+        Some(
+            Draft::new(Code::W4, 0, start..start + opening.len(), message)
+                .related("the nested fence", start + at..start + at + inner.len())
+                .help(format!(
+                    "write the outer fence longer: `{longer}` at both ends"
+                )),
+        )
+    }
+
+    /// ` and the headings '…' (line 7)`: what a fence swallowed.
+    fn headings_in(&self, range: &ByteRange) -> String {
+        let source = self.doc.text.get(range.clone()).unwrap_or_default();
+        let mut names = Vec::new();
+        let mut more = 0;
+        for (at, line) in lines_at(source).skip(1) {
+            let title = line.trim_start_matches('#');
+            let hashes = line.len() - title.len();
+            // One `#` is a comment in most languages.
+            if (2..=6).contains(&hashes) && title.starts_with(' ') {
+                if names.len() < MOST_NAMED {
+                    names.push(format!(
+                        "{} (line {})",
+                        quoted(line),
+                        self.doc.line(range.start + at)
+                    ));
+                } else {
+                    more += 1;
+                }
+            }
+        }
+        if names.is_empty() {
+            return String::new();
+        }
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        format!(", with the headings {}", listed(&names))
+    }
+
+    fn comment(&self, range: &ByteRange) -> Draft {
+        let source = self.doc.text.get(range.clone()).unwrap_or_default();
+        let lines = lines_at(source).count().saturating_sub(1);
+        let message = format!(
+            "the comment is never closed: it swallows {lines} lines{}",
+            self.headings_in(range)
+        );
+        Draft::new(
+            Code::W4,
+            0,
+            range.start..range.start + first_line(source).len(),
+            message,
+        )
+        .help("close it with `-->` where the comment ends")
+    }
+
+    /// A paragraph that became a heading by the `---` under it. A heading written so on purpose is
+    /// one line, and its rule is about as long as the line.
+    fn setext(&self, heading: &Heading) -> Option<Draft> {
+        let source = self.doc.text.get(heading.range.clone())?;
+        let lines: Vec<(usize, &str)> = lines_at(source).collect();
+        let (&(at, rule), above) = lines.split_last()?;
+        let (_, first) = above.first()?;
+        let rule_length = rule.trim().len();
+        let meant = above.len() == 1
+            && (rule_length > 3 || first.trim().chars().count() <= rule_length + 2);
+        if meant
+            || heading.level != 2
+            || crate::plan::heading::stage_heading(&heading.inline.text).is_some()
+        {
+            return None;
+        }
+        let start = heading.range.start;
+        Some(
+            Draft::new(
+                Code::W4,
+                0,
+                start + at..start + at + rule.len(),
+                format!(
+                    "the rule turns the text above it into a heading: {}",
+                    quoted(first)
+                ),
+            )
+            .help("put a blank line before the rule"),
+        )
+    }
+
+    /// A paragraph that looks like a row of a table.
+    fn stray_row(&self, range: &ByteRange, after_table: Option<&Table>) -> Option<Draft> {
+        let source = self.doc.text.get(range.clone())?;
+        let mut lines = lines_at(source);
+        let (_, first) = lines.next()?;
+        let cells = written_cells(first);
+        if !first.trim_start().starts_with('|') || cells < 2 {
+            return None;
+        }
+        let place = range.start..range.start + first.trim_end().len();
+        let delimiter = lines
+            .next()
+            .map(|(_, line)| line)
+            .filter(|line| is_delimiter(line));
+        let draft = |message: String, help: &str| {
+            Some(Draft::new(Code::W4, 0, place.clone(), message).help(help))
+        };
+        if let Some(delimiter) = delimiter {
+            return draft(
+                format!(
+                    "this is no table: its header has {cells} cells, the row under it {}",
+                    written_cells(delimiter)
+                ),
+                "give both rows the same number of cells",
+            );
+        }
+        match after_table {
+            Some(table) => draft(
+                format!(
+                    "the row is cut off from the table of line {} by a blank line",
+                    self.doc.line(table.range.start)
+                ),
+                "take the blank line out",
+            ),
+            None => draft(
+                String::from("the row stands outside a table"),
+                "put it under a header row and a delimiter row",
+            ),
+        }
+    }
+}
+
+fn is_delimiter(line: &str) -> bool {
+    line.contains('-')
+        && line
+            .chars()
+            .all(|ch| matches!(ch, '|' | '-' | ':' | ' ' | '\t'))
+}
+
+fn table_rows(outline: &Outline<'_>, table: &Table, drafts: &mut Vec<Draft>) {
+    let width = outline.cells(&table.header).len();
+    for row in &table.rows {
+        if let Some(draft) = table_row(outline.text, row, width) {
+            drafts.push(draft);
+        }
+    }
+}
+
+fn table_row(text: &str, row: &Row, width: usize) -> Option<Draft> {
+    let source = text.get(row.range.clone()).unwrap_or_default();
+    let draft = |message: String| Draft::new(Code::W4, 0, row.range.clone(), message);
+    if !row.is_row(width) {
+        let message = format!(
+            "the text {} is read as a row of the table above",
+            quoted(source)
+        );
+        return Some(draft(message).help("put a blank line before it"));
+    }
+    if splits_code(source) {
+        return Some(
+            draft(String::from(
+                "an unescaped pipe in a code span splits the cell",
+            ))
+            .help("write the pipe as `\\|`"),
+        );
+    }
+    if row.written == width {
+        return None;
+    }
+    let message = format!("the row has {} cells, the table {width}", row.written);
+    Some(draft(message).help(if row.written > width {
+        "the cells over it are lost: escape a pipe that is text as `\\|`"
+    } else {
+        "add the missing cells"
+    }))
+}
+
+/// Whether an unescaped pipe stands between two runs of backticks of the same length.
+fn splits_code(row: &str) -> bool {
+    if !row.contains('`') {
+        return false;
+    }
+    let bytes = row.as_bytes();
+    let mut at = 0;
+    while let Some(start) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| *byte == b'`'))
+    {
+        let start = at + start;
+        let length = run(bytes, start);
+        let mut next = start + length;
+        let mut pipe = false;
+        let mut closed = None;
+        while let Some(&byte) = bytes.get(next) {
+            match byte {
+                b'`' => {
+                    let inner = run(bytes, next);
+                    if inner == length {
+                        closed = Some(next + inner);
+                        break;
+                    }
+                    next += inner;
+                }
+                b'|' => {
+                    pipe |= bytes.get(next.wrapping_sub(1)) != Some(&b'\\');
+                    next += 1;
+                }
+                _ => next += 1,
+            }
+        }
+        match closed {
+            // A span that begins in one cell and ends in another is two single backticks as often
+            // as not; it counts only when it does not begin right behind the other's end.
+            Some(end) => {
+                if pipe && bytes.get(start + length) != Some(&b' ') {
+                    return true;
+                }
+                at = if pipe { start + length } else { end };
+            }
+            None => at = start + length,
+        }
+    }
+    false
+}
+
+fn run(bytes: &[u8], start: usize) -> usize {
+    bytes.get(start..).map_or(0, |rest| {
+        rest.iter().take_while(|byte| **byte == b'`').count()
+    })
+}
+
+fn first_line(source: &str) -> &str {
+    lines_at(source).next().map_or("", |(_, line)| line)
+}
