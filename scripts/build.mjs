@@ -36,7 +36,7 @@ const FEATURES = [
  * Smallest code without inlining. Inlining makes one giant function of the parser, and a process
  * cannot end before V8 has optimised a function it began with.
  */
-const OPTIMISE = ['-Oz', '-aimfs', '0', '-ocimfs', '0', '-fimfs', '0'];
+export const OPTIMISE = ['-Oz', '-aimfs', '0', '-ocimfs', '0', '-fimfs', '0'];
 
 /** Paths of this machine never get into the module: panics name `registry/…`, not a home folder. */
 function rustflags() {
@@ -237,5 +237,6 @@ export async function buildAll({ force = false } = {}) {
 }
 
 if (isMain(import.meta.url)) {
-  await buildAll({ force: process.argv.includes('--force') });
+  const { setUp } = await import('./setup.mjs');
+  await setUp({ force: process.argv.includes('--force') });
 }

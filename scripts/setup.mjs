@@ -87,7 +87,7 @@ function checkBrowser() {
 }
 
 /** Does all that is missing. */
-export async function setUp({ tests = false } = {}) {
+export async function setUp({ tests = false, force = false } = {}) {
   checkNode();
   checkRust();
   installPackages();
@@ -95,7 +95,7 @@ export async function setUp({ tests = false } = {}) {
     checkBrowser();
   }
   const { buildAll } = await import('./build.mjs');
-  await buildAll();
+  await buildAll({ force });
 }
 
 if (isMain(import.meta.url)) {

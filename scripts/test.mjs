@@ -7,7 +7,7 @@ import { checkAll } from './check.mjs';
 import { root, run } from './lib.mjs';
 import { setUp } from './setup.mjs';
 
-const wasmTarget = ['--target', 'wasm32-unknown-unknown', '-p', 'okstra-wasm'];
+const wasmTarget = ['--target', 'wasm32-unknown-unknown', '-p', 'okstra-wasm', '--tests'];
 const vitestReport = join(root, 'target/vitest.json');
 
 /** Runs a program with its output shown, and answers that output and the exit status. */
