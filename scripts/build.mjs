@@ -237,6 +237,6 @@ export async function buildAll({ force = false } = {}) {
 }
 
 if (isMain(import.meta.url)) {
-  const { setUp } = await import('./setup.mjs');
-  await setUp({ force: process.argv.includes('--force') });
+  // Not awaited: set-up imports this module, which has to have ended by then.
+  import('./setup.mjs').then(({ setUp }) => setUp({ force: process.argv.includes('--force') }));
 }

@@ -4,9 +4,9 @@
 //   node scripts/setup.mjs            ready to build and run
 //   node scripts/setup.mjs --tests    ready to test as well (needs Chromium and its driver)
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, hashFiles, isMain, root, run, stop } from './lib.mjs';
+import { findProgram, isMain, root, run, stop } from './lib.mjs';
 
 const NODE = [20, 19];
 const RUST = [1, 88];
@@ -52,15 +52,26 @@ function checkRust() {
   run('rustup', ['target', 'add', TARGET]);
 }
 
-function installPackages() {
-  const manifests = ['package-lock.json', 'package.json'];
-  const stampFile = join(root, 'node_modules/.okstra-stamp');
-  const stamp = hashFiles(manifests);
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
-    return;
+/**
+ * Whether every package of the lock file is installed in its locked version. npm keeps a list of
+ * what it installed; packages for other platforms may be missing from it.
+ */
+function installed() {
+  const list = join(root, 'node_modules/.package-lock.json');
+  if (!existsSync(list)) {
+    return false;
   }
-  run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts']);
-  writeFileSync(stampFile, stamp);
+  const packages = (path) => JSON.parse(readFileSync(path, 'utf8')).packages;
+  const there = packages(list);
+  return Object.entries(packages(join(root, 'package-lock.json')))
+    .filter(([path, { link, optional }]) => path.includes('node_modules/') && !link && !optional)
+    .every(([path, { version }]) => there[path]?.version === version);
+}
+
+function installPackages() {
+  if (!installed()) {
+    run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts']);
+  }
 }
 
 function checkBrowser() {
@@ -70,6 +81,12 @@ function checkBrowser() {
   }
   if (findProgram(['chromedriver']) === undefined) {
     missing.push('chromium-driver');
+  }
+  // The completion scripts are tried in the shells they are for.
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    if (findProgram([shell]) === undefined) {
+      missing.push(shell);
+    }
   }
   if (missing.length === 0) {
     return;
