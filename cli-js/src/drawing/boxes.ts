@@ -57,8 +57,8 @@ function boxWidth(stage: Node, cap: number): number {
 /** The number and the steps of a stage, as they stand in the upper border of its box. */
 function heading(stage: Node, width: number, dot = '·'): string {
   const full = `${stage.stage} ${dot} ${count(stage.steps, 'step')}`;
-  if (full.length + 2 <= width) return ` ${full} `;
-  return full.length <= width ? full : ` ${stage.stage} ${dot} ${stage.steps} st `.slice(0, width);
+  for (const head of [` ${full} `, ` ${full}`, full]) if (head.length <= width) return head;
+  return ` ${stage.stage} ${dot} ${stage.steps} st `.slice(0, width);
 }
 
 /** Rounds positions to columns and moves what stands too far right or too close. */

@@ -42,6 +42,13 @@ export interface Sizes {
 /**
  * Places the stages of each wave so that few lines cross.
  *
+ * Why dagre, judged by drawings of ten sample graphs: its ranks can be held to the waves, it
+ * crosses least of the small libraries (30 stages: 5 crossings, d3-dag 14; 200 stages: 132
+ * against 682), and it is 50 KB with one dependency. elkjs crosses a little less but is 1.6 MB and
+ * asynchronous. beautiful-mermaid and ascii-dag draw text themselves: neither keeps to a width or
+ * marks a path, both let lines of different stages join so that one cannot tell who waits for
+ * whom, and wide characters break their boxes. So dagre lays out and the characters are ours.
+ *
  * dagre is asked for the order and the positions only. Every line is cut into pieces of one wave
  * (all lines of a stage that pass a wave share one piece), and one root holds wave 1 together, so
  * the tight ranks dagre finds are exactly the waves of the graph.

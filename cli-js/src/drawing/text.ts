@@ -2,7 +2,7 @@ import stringWidth from 'string-width';
 import stripAnsi from 'strip-ansi';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
-const PLAIN = /^[\x20-\x7e]*$/;
+const PLAIN = /^[\x20-\x7e\xa0]*$/;
 
 /** White space and separators that would break a line. */
 const SPACES = /[\s\u2028\u2029]+/gu;
