@@ -229,6 +229,7 @@ export type ErrorCode =
   | 'not-utf8'
   | 'binary'
   | 'too-large'
+  | 'not-approvable'
   | 'bad-options'
   | 'not-initialised'
   | 'panic';
@@ -355,7 +356,8 @@ export type Graph = {
   critical_path: CriticalPath;
   /**
    * The shortest cycle of each knot of stages that wait for each other, each beginning with
-   * its lowest stage, every stage followed by the one it depends on.
+   * its lowest stage, every stage followed by the one it depends on. A stage that depends on
+   * itself is a cycle of one.
    */
   cycles: Array<Array<number>>;
 };
