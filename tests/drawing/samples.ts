@@ -100,7 +100,7 @@ function cyclesOf(nodes: Node[]): number[][] {
 }
 
 /** A generator of numbers in [0, 1) that repeats for a seed. */
-export function random(seed: number): () => number {
+function random(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -46,9 +46,9 @@ interface Cell {
 
 /** The directions of arms, as indices. */
 export const UP = 0;
-export const RIGHT = 1;
+const RIGHT = 1;
 export const DOWN = 2;
-export const LEFT = 3;
+const LEFT = 3;
 type Direction = 0 | 1 | 2 | 3;
 
 /** A sheet of character cells on which lines join by themselves. Coordinates start at 0. */

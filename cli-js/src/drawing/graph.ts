@@ -1,2 +1,2 @@
 /** The graph as the core describes it. */
-export type { Edge, Graph, Node } from '../../../npm-package/src/index.js';
+export type { Graph, Node } from '../../../npm-package/src/index.js';

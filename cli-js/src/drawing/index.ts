@@ -1,4 +1,3 @@
-export type { Graph } from './graph.js';
-export type { TerminalOptions } from './look.js';
-export { drawSvg, type SvgOptions } from './svg.js';
+/** The drawings of a stage graph: pure functions from the graph to text, for Node and browsers. */
+export { drawSvg } from './svg.js';
 export { drawTerminal } from './terminal.js';

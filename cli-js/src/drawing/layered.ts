@@ -114,7 +114,7 @@ export function crowd(graph: Graph): { stages: number; passes: number }[] {
 }
 
 /** Each stage in a wave with the last wave that has a stage waiting for it (both from 1). */
-export function reach(graph: Graph): { stage: Node; wave: number; last: number }[] {
+function reach(graph: Graph): { stage: Node; wave: number; last: number }[] {
   const waves = new Map<number, number>();
   for (const node of graph.nodes) if (node.wave !== null) waves.set(node.stage, node.wave);
   const result: { stage: Node; wave: number; last: number }[] = [];

@@ -18,7 +18,7 @@ export interface Look {
 }
 
 /** One sign a meaning, in Unicode or ASCII. */
-export interface Signs {
+interface Signs {
   ellipsis: string;
   dot: string;
   /** From a stage to the one that waits for it. */

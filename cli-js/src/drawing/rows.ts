@@ -57,7 +57,7 @@ export function tabulate(stages: Node[], width: number, look: Look, waits = fals
 }
 
 /** `← 1, 2 +3`: as many of the numbers as fit `width` columns, and how many are left out. */
-export function waitsFor(stages: number[], width: number, look: Look): string {
+function waitsFor(stages: number[], width: number, look: Look): string {
   if (stages.length === 0) return '';
   let text = look.signs.from;
   for (const [index, stage] of stages.entries()) {
