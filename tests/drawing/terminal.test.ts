@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { drawTerminal } from '../../cli-js/src/drawing/index.js';
+import { drawSvg, drawTerminal } from '../../cli-js/src/drawing/index.js';
 import type { Graph } from '../../npm-package/src/index.js';
 import { Reading } from './reading.js';
 import { graphOf, mixed, type Row, samples } from './samples.js';
@@ -189,6 +189,16 @@ describe('what no wave holds', () => {
     expect(text).toContain('in no wave · 3 stages');
     expect(text).toContain('cycle, each waits for the next: 2 ← 3 ← 2');
     expect(text).toMatch(/4 {2}Behind the cycle +1 step {2}← 3/);
+  });
+
+  it('says so of a stage that waits for itself', () => {
+    const graph = graphOf([
+      ['Alone', 1, []],
+      ['Mirror', 1, [2]],
+    ]);
+    expect(graph.cycles).toEqual([[2]]);
+    expect(drawTerminal(graph, plain)).toContain('stage 2 waits for itself');
+    expect(drawSvg(graph)).toContain('stage 2 waits for itself');
   });
 
   it('is all there is of a plan that is one cycle', () => {

@@ -72,17 +72,18 @@ function passes(graph: Graph): number {
 function outside(graph: Graph, top: number): Drawn {
   const nodes = graph.nodes.filter((node) => node.wave === null);
   if (nodes.length === 0) return { width: 0, height: 0, body: () => '' };
-  const cycles = graph.cycles.slice(0, 5).map((cycle) => `cycle: ${round(cycle)}`);
+  const cycles = graph.cycles.slice(0, 5).map((cycle) => round(cycle));
   const more = graph.cycles.length - cycles.length;
   if (more > 0) cycles.push(`and ${count(more, 'more cycle')}`);
   const waves = [nodes.map((node) => node.stage)];
   return grid({ ...graph, nodes, waves }, 'in no wave', top, cycles);
 }
 
-/** A cycle as `2 ← 3 ← 2`; the middle of a long one is left out. */
+/** `cycle: 2 ← 3 ← 2`; the middle of a long one is left out. */
 function round(cycle: number[]): string {
+  if (cycle.length === 1) return `stage ${cycle[0]} waits for itself`;
   const shown = cycle.length > 12 ? [...cycle.slice(0, 12), '…'] : cycle;
-  return [...shown, ...cycle.slice(0, 1)].join(' ← ');
+  return `cycle: ${[...shown, ...cycle.slice(0, 1)].join(' ← ')}`;
 }
 
 function legendOf(graph: Graph, top: number, width: number, lined: boolean): Drawn {

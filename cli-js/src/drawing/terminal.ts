@@ -41,10 +41,13 @@ function stuck(graph: Graph, look: Look): string[] {
   const title = `in no wave ${look.signs.dot} ${count(nodes.length, 'stage')}`;
   const lines = [paint(title, 'warn', look.color)];
   for (const cycle of graph.cycles.slice(0, MOST_CYCLES)) {
+    if (cycle.length === 1) {
+      lines.push(paint(`  stage ${cycle[0]} waits for itself`, 'warn', look.color));
+      continue;
+    }
     const stages = [...cycle, ...cycle.slice(0, 1)];
-    lines.push(
-      ...path('  cycle, each waits for the next: ', stages, look.signs.from, 'warn', look),
-    );
+    const head = '  cycle, each waits for the next: ';
+    lines.push(...path(head, stages, look.signs.from, 'warn', look));
   }
   const more = graph.cycles.length - MOST_CYCLES;
   if (more > 0) lines.push(`  and ${count(more, 'more cycle')}`);
@@ -90,6 +93,8 @@ function path(head: string, stages: number[], sign: string, style: Style, look: 
   let used = 0;
   let kept = 0;
   while (kept < pieces.length && used < room) used += (pieces[kept++]?.length ?? 0) + 1;
+  // What stands for a few stages would take the room they take.
+  if (pieces.length - kept <= 3) kept = pieces.length;
   const left = pieces.length - kept;
   const shown =
     left > 0
