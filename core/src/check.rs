@@ -26,12 +26,7 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self {
-            strict: false,
-            max_steps: 6,
-            contract: false,
-            require_approval: false,
-        }
+        Self { strict: false, max_steps: 6, contract: false, require_approval: false }
     }
 }
 
@@ -88,23 +83,14 @@ pub(crate) fn text(source: &[u8]) -> Result<&str, OkstraError> {
         u32::try_from(ends + 1).unwrap_or(u32::MAX)
     };
     if source.len() > MOST_BYTES {
-        return Err(OkstraError::TooLarge {
-            bytes: source.len(),
-            limit: MOST_BYTES,
-        });
+        return Err(OkstraError::TooLarge { bytes: source.len(), limit: MOST_BYTES });
     }
     if let Some(offset) = source.iter().position(|byte| *byte == 0) {
-        return Err(OkstraError::Binary {
-            offset,
-            line: line(offset),
-        });
+        return Err(OkstraError::Binary { offset, line: line(offset) });
     }
     std::str::from_utf8(source).map_err(|error| {
         let offset = error.valid_up_to();
-        OkstraError::NotUtf8 {
-            offset,
-            line: line(offset),
-        }
+        OkstraError::NotUtf8 { offset, line: line(offset) }
     })
 }
 
@@ -116,19 +102,21 @@ pub fn parse_plan(source: &[u8]) -> Result<Plan, OkstraError> {
 /// Checks a plan against every rule. A bad plan is no error: its faults are the findings.
 pub fn check_plan(source: &[u8], options: CheckOptions) -> Result<CheckReport, OkstraError> {
     let doc = Document::read(text(source)?);
-    let (drafts, graph) = drafts(&doc, options)?;
-    Ok(CheckReport {
-        findings: rules::resolve(&doc, drafts, options),
-        stages: doc.stages(),
-        graph,
-    })
+    let (findings, graph) = judged(&doc, options)?;
+    Ok(CheckReport { findings, stages: doc.stages(), graph })
+}
+
+/// The findings and the graph of a plan that was read, with their positions.
+pub(crate) fn judged(
+    doc: &Document<'_>,
+    options: CheckOptions,
+) -> Result<(Vec<Finding>, Graph), OkstraError> {
+    let (drafts, graph) = drafts(doc, options)?;
+    Ok((rules::resolve(doc, drafts, options), graph))
 }
 
 /// The findings and the graph of a plan that was read.
-pub(crate) fn drafts(
-    doc: &Document<'_>,
-    options: CheckOptions,
-) -> Result<(Vec<Draft>, Graph), OkstraError> {
+fn drafts(doc: &Document<'_>, options: CheckOptions) -> Result<(Vec<Draft>, Graph), OkstraError> {
     if options.max_steps == 0 {
         return Err(OkstraError::BadOptions {
             reason: String::from("max_steps must be at least 1"),
@@ -155,15 +143,9 @@ pub fn fix_plan(source: &[u8], options: CheckOptions) -> Result<FixResult, Okstr
         if next == fixed {
             break;
         }
-        let repaired = drafts
-            .into_iter()
-            .enumerate()
-            .filter(|(at, _)| done.binary_search(at).is_ok());
-        applied.extend(rules::resolve(
-            &doc,
-            repaired.map(|(_, draft)| draft).collect(),
-            options,
-        ));
+        let repaired =
+            drafts.into_iter().enumerate().filter(|(at, _)| done.binary_search(at).is_ok());
+        applied.extend(rules::resolve(&doc, repaired.map(|(_, draft)| draft).collect(), options));
         drop(doc);
         fixed = next;
     }
@@ -171,12 +153,7 @@ pub fn fix_plan(source: &[u8], options: CheckOptions) -> Result<FixResult, Okstr
     let (rest, _) = drafts(&doc, options)?;
     let remaining = rules::resolve(&doc, rest, options);
     drop(doc);
-    Ok(FixResult {
-        changed: fixed != original,
-        text: fixed,
-        applied,
-        remaining,
-    })
+    Ok(FixResult { changed: fixed != original, text: fixed, applied, remaining })
 }
 
 /// Ticks the approval line, or adds one where there is none: under the heading `User Approval
@@ -185,33 +162,19 @@ pub fn fix_plan(source: &[u8], options: CheckOptions) -> Result<FixResult, Okstr
 pub fn approve_plan(source: &[u8]) -> Result<ApproveResult, OkstraError> {
     let original = text(source)?;
     let doc = Document::read(original);
-    let options = CheckOptions {
-        require_approval: true,
-        ..CheckOptions::default()
-    };
+    let options = CheckOptions { require_approval: true, ..CheckOptions::default() };
     let (drafts, _) = drafts(&doc, options)?;
-    let blocking: Vec<Draft> = drafts
-        .into_iter()
-        .filter(|draft| draft.code == Code::A2)
-        .collect();
+    let blocking: Vec<Draft> = drafts.into_iter().filter(|draft| draft.code == Code::A2).collect();
     if !blocking.is_empty() || doc.approval.state() == ApprovalState::Approved {
         let held_by = rules::resolve(&doc, blocking, options);
-        return Ok(ApproveResult {
-            text: original.to_owned(),
-            changed: false,
-            held_by,
-        });
+        return Ok(ApproveResult { text: original.to_owned(), changed: false, held_by });
     }
     let approved = approved(&doc);
     if Document::read(&approved).approval.state() != ApprovalState::Approved {
         let line = doc.line(original.len());
         return Err(OkstraError::NotApprovable { line });
     }
-    Ok(ApproveResult {
-        text: approved,
-        changed: true,
-        held_by: Vec::new(),
-    })
+    Ok(ApproveResult { text: approved, changed: true, held_by: Vec::new() })
 }
 
 fn approved(doc: &Document<'_>) -> String {
@@ -219,22 +182,10 @@ fn approved(doc: &Document<'_>) -> String {
     if doc.approval.open.is_empty() {
         let at = doc.approval_place();
         let (before, after) = doc.text.split_at_checked(at).unwrap_or((doc.text, ""));
-        let end = if before.contains("\r\n") {
-            "\r\n"
-        } else {
-            "\n"
-        };
+        let end = if before.contains("\r\n") { "\r\n" } else { "\n" };
         let trimmed = before.trim_end();
-        let gap = if trimmed.is_empty() {
-            String::new()
-        } else {
-            format!("{end}{end}")
-        };
-        let rest = if after.is_empty() {
-            String::new()
-        } else {
-            format!("{end}{after}")
-        };
+        let gap = if trimmed.is_empty() { String::new() } else { format!("{end}{end}") };
+        let rest = if after.is_empty() { String::new() } else { format!("{end}{after}") };
         return format!("{trimmed}{gap}- [x] Approved{end}{rest}");
     }
     for line in doc.approval.open.iter().rev() {

@@ -106,18 +106,11 @@ impl OkstraError {
                 Some("close the code fence or comment that reaches the end of the plan"),
                 serde_json::json!({ "line": line }),
             ),
-            Self::BadOptions { reason } => (
-                ErrorCode::BadOptions,
-                None,
-                serde_json::json!({ "reason": reason }),
-            ),
+            Self::BadOptions { reason } => {
+                (ErrorCode::BadOptions, None, serde_json::json!({ "reason": reason }))
+            }
         };
-        ErrorInfo {
-            code,
-            message: self.to_string(),
-            help: help.map(str::to_owned),
-            details,
-        }
+        ErrorInfo { code, message: self.to_string(), help: help.map(str::to_owned), details }
     }
 }
 

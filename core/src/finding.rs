@@ -195,10 +195,7 @@ impl Draft {
     }
 
     pub(crate) fn fix(mut self, title: impl Into<String>, edits: Vec<DraftEdit>) -> Self {
-        self.fix = Some(DraftFix {
-            title: title.into(),
-            edits,
-        });
+        self.fix = Some(DraftFix { title: title.into(), edits });
         self
     }
 
@@ -208,13 +205,7 @@ impl Draft {
         range: ByteRange,
         text: impl Into<String>,
     ) -> Self {
-        self.fix(
-            title,
-            vec![DraftEdit {
-                range,
-                text: text.into(),
-            }],
-        )
+        self.fix(title, vec![DraftEdit { range, text: text.into() }])
     }
 
     pub(crate) fn resolve(self, index: &LineIndex<'_>, severity: Severity) -> Finding {
@@ -230,19 +221,13 @@ impl Draft {
                 edits: fix
                     .edits
                     .into_iter()
-                    .map(|edit| Edit {
-                        range: index.range(&edit.range),
-                        text: edit.text,
-                    })
+                    .map(|edit| Edit { range: index.range(&edit.range), text: edit.text })
                     .collect(),
             }),
             related: self
                 .related
                 .into_iter()
-                .map(|(message, range)| Related {
-                    message,
-                    range: index.range(&range),
-                })
+                .map(|(message, range)| Related { message, range: index.range(&range) })
                 .collect(),
         }
     }

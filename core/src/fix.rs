@@ -31,39 +31,20 @@ pub(crate) fn renumber(doc: &Document<'_>) -> Vec<DraftEdit> {
         }
     }
     if new.iter().all(|(old, number)| old == number)
-        || doc
-            .sections
-            .found
-            .iter()
-            .any(|section| !new.contains_key(&section.stage))
+        || doc.sections.found.iter().any(|section| !new.contains_key(&section.stage))
         || doc.sections.found.len() != doc.section_of.len()
     {
         return Vec::new();
     }
     let mut edits = Vec::new();
     for (at, row) in rows.iter().enumerate() {
-        let number = row
-            .stage
-            .and_then(|old| new.get(&old))
-            .copied()
-            .unwrap_or_default();
+        let number = row.stage.and_then(|old| new.get(&old)).copied().unwrap_or_default();
         if row.stage != Some(number) {
-            let text = if row.cancelled {
-                format!("~~{number}~~")
-            } else {
-                number.to_string()
-            };
-            edits.push(DraftEdit {
-                range: row.stage_cell.clone(),
-                text,
-            });
+            let text = if row.cancelled { format!("~~{number}~~") } else { number.to_string() };
+            edits.push(DraftEdit { range: row.stage_cell.clone(), text });
         }
         let old = doc.dependencies(at);
-        let mut moved: Vec<u32> = old
-            .iter()
-            .filter_map(|stage| new.get(stage))
-            .copied()
-            .collect();
+        let mut moved: Vec<u32> = old.iter().filter_map(|stage| new.get(stage)).copied().collect();
         moved.sort_unstable();
         if moved != old {
             edits.push(DraftEdit {
@@ -79,26 +60,15 @@ pub(crate) fn renumber(doc: &Document<'_>) -> Vec<DraftEdit> {
         };
         if number != section.stage {
             let text = section.canonical_heading(number, &section.title);
-            edits.push(DraftEdit {
-                range: section.source.clone(),
-                text,
-            });
+            edits.push(DraftEdit { range: section.source.clone(), text });
         }
-        mentions(
-            doc.text,
-            &(section.source.end..section.range.end),
-            &new,
-            &mut edits,
-        );
+        mentions(doc.text, &(section.source.end..section.range.end), &new, &mut edits);
     }
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     // A mention inside a cell that is rewritten anyway is part of that edit.
     let mut kept: Vec<DraftEdit> = Vec::with_capacity(edits.len());
     for edit in edits {
-        if kept
-            .last()
-            .is_none_or(|last| last.range.end <= edit.range.start)
-        {
+        if kept.last().is_none_or(|last| last.range.end <= edit.range.start) {
             kept.push(edit);
         }
     }
@@ -117,10 +87,7 @@ fn mentions(text: &str, range: &ByteRange, new: &HashMap<u32, u32>, edits: &mut 
             .and_then(|before| before.chars().next_back())
             .is_none_or(|ch| !ch.is_alphanumeric());
         let rest = source.get(at..).unwrap_or_default();
-        let Some(joint) = rest
-            .chars()
-            .next()
-            .filter(|ch| matches!(ch, ' ' | '-' | '\u{a0}'))
+        let Some(joint) = rest.chars().next().filter(|ch| matches!(ch, ' ' | '-' | '\u{a0}'))
         else {
             continue;
         };
@@ -142,17 +109,11 @@ fn mentions(text: &str, range: &ByteRange, new: &HashMap<u32, u32>, edits: &mut 
         if let (true, true, Some((old, number))) = (
             begins_word,
             ends,
-            digits
-                .parse()
-                .ok()
-                .and_then(|old: u32| new.get(&old).map(|number| (old, *number))),
+            digits.parse().ok().and_then(|old: u32| new.get(&old).map(|number| (old, *number))),
         ) && old != number
         {
             let start = range.start + digits_at;
-            edits.push(DraftEdit {
-                range: start..start + digits.len(),
-                text: number.to_string(),
-            });
+            edits.push(DraftEdit { range: start..start + digits.len(), text: number.to_string() });
         }
     }
 }
@@ -161,9 +122,7 @@ fn find_stage(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     (0..bytes.len()).find(|&at| {
         matches!(bytes.get(at), Some(b's' | b'S'))
-            && text
-                .get(at..)
-                .is_some_and(|rest| strip_word(rest, "stage").is_some())
+            && text.get(at..).is_some_and(|rest| strip_word(rest, "stage").is_some())
     })
 }
 
@@ -175,10 +134,8 @@ pub(crate) fn apply(text: &str, drafts: &[Draft]) -> (String, Vec<usize>) {
     // A repair with many edits goes first: it must be whole or not at all.
     let mut order: Vec<usize> = (0..drafts.len()).collect();
     order.sort_by_key(|&at| {
-        let edits = drafts
-            .get(at)
-            .and_then(|draft| draft.fix.as_ref())
-            .map_or(0, |fix| fix.edits.len());
+        let edits =
+            drafts.get(at).and_then(|draft| draft.fix.as_ref()).map_or(0, |fix| fix.edits.len());
         std::cmp::Reverse(usize::from(edits > 1))
     });
     let mut claimed = std::collections::BTreeMap::new();

@@ -113,12 +113,7 @@ impl StageGraph {
         }
         let mut waves = vec![0; vertices.len()];
         let mut order: Vec<usize> = Vec::with_capacity(vertices.len());
-        order.extend(
-            open.iter()
-                .enumerate()
-                .filter(|(_, count)| **count == 0)
-                .map(|(at, _)| at),
-        );
+        order.extend(open.iter().enumerate().filter(|(_, count)| **count == 0).map(|(at, _)| at));
         let mut next = 0;
         while let Some(&at) = order.get(next) {
             next += 1;
@@ -134,19 +129,11 @@ impl StageGraph {
             }
         }
         let reach = Reach::new(&vertices, &dependents, &waves);
-        Self {
-            vertices,
-            dependents,
-            waves,
-            order,
-            reach,
-        }
+        Self { vertices, dependents, waves, order, reach }
     }
 
     fn depends_on(&self, at: usize) -> &[usize] {
-        get(&self.vertices, at)
-            .map(|vertex| vertex.depends_on.as_slice())
-            .unwrap_or_default()
+        get(&self.vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default()
     }
 
     fn stage(&self, at: usize) -> u32 {
@@ -160,15 +147,12 @@ impl StageGraph {
 
     /// Whether `later` can only start when `earlier` is done. Both outside cycles.
     pub(crate) fn waits(&mut self, later: usize, earlier: usize) -> bool {
-        self.reach
-            .reaches(&self.vertices, &self.waves, later, earlier)
+        self.reach.reaches(&self.vertices, &self.waves, later, earlier)
     }
 
     /// For each vertex, which of its dependencies the others imply.
     pub(crate) fn transitive(&mut self) -> Vec<Vec<usize>> {
-        (0..self.vertices.len())
-            .map(|at| self.transitive_of(at))
-            .collect()
+        (0..self.vertices.len()).map(|at| self.transitive_of(at)).collect()
     }
 
     fn transitive_of(&mut self, at: usize) -> Vec<usize> {
@@ -181,8 +165,7 @@ impl StageGraph {
         }
         let all = on.clone();
         on.retain(|&earlier| {
-            all.iter()
-                .any(|&later| later != earlier && self.waits(later, earlier))
+            all.iter().any(|&later| later != earlier && self.waits(later, earlier))
         });
         on
     }
@@ -226,10 +209,7 @@ impl StageGraph {
             set(
                 &mut step_from,
                 at,
-                place
-                    .checked_sub(1)
-                    .and_then(|before| critical.get(before))
-                    .copied(),
+                place.checked_sub(1).and_then(|before| critical.get(before)).copied(),
             );
         }
         let last = self.waves.iter().copied().max().unwrap_or(0);
@@ -238,9 +218,8 @@ impl StageGraph {
         let mut edges = Vec::new();
         for (at, vertex) in self.vertices.iter().enumerate() {
             let wave = self.wave(at);
-            if let Some(members) = (wave as usize)
-                .checked_sub(1)
-                .and_then(|wave| waves.get_mut(wave))
+            if let Some(members) =
+                (wave as usize).checked_sub(1).and_then(|wave| waves.get_mut(wave))
             {
                 members.push(vertex.stage);
             }
@@ -260,11 +239,8 @@ impl StageGraph {
                 steps: vertex.steps,
                 chain_steps: get(&chain, at).copied().unwrap_or(0),
                 waits_for: self.stages(&vertex.depends_on),
-                unlocks: self.stages(
-                    get(&self.dependents, at)
-                        .map(Vec::as_slice)
-                        .unwrap_or_default(),
-                ),
+                unlocks: self
+                    .stages(get(&self.dependents, at).map(Vec::as_slice).unwrap_or_default()),
                 critical: get(&on_path, at).copied().unwrap_or(false),
             });
         }
@@ -272,16 +248,9 @@ impl StageGraph {
             members.sort_unstable();
         }
         let widest = waves.iter().map(Vec::len).max().unwrap_or(0);
-        let widest_wave = waves
-            .iter()
-            .position(|wave| wave.len() == widest)
-            .map_or(0, |at| at + 1);
+        let widest_wave = waves.iter().position(|wave| wave.len() == widest).map_or(0, |at| at + 1);
         let critical_path = CriticalPath {
-            steps: critical
-                .last()
-                .and_then(|&at| get(&chain, at))
-                .copied()
-                .unwrap_or(0),
+            steps: critical.last().and_then(|&at| get(&chain, at)).copied().unwrap_or(0),
             stages: critical.iter().map(|&at| self.stage(at)).collect(),
         };
         let cycles = self.cycles();
@@ -313,21 +282,13 @@ impl StageGraph {
             let before = highest(&chain, self.depends_on(at));
             set(&mut chain, at, before.saturating_add(steps));
         }
-        let weight = |at: usize| {
-            (
-                get(&chain, at).copied().unwrap_or(0),
-                std::cmp::Reverse(self.stage(at)),
-            )
-        };
+        let weight =
+            |at: usize| (get(&chain, at).copied().unwrap_or(0), std::cmp::Reverse(self.stage(at)));
         let mut path = Vec::new();
         let mut next = self.order.iter().copied().max_by_key(|&at| weight(at));
         while let Some(at) = next {
             path.push(at);
-            next = self
-                .depends_on(at)
-                .iter()
-                .copied()
-                .max_by_key(|&on| weight(on));
+            next = self.depends_on(at).iter().copied().max_by_key(|&on| weight(on));
         }
         path.reverse();
         (chain, path)
@@ -357,31 +318,22 @@ struct Label {
 impl Reach {
     fn new(vertices: &[Vertex], dependents: &[Vec<usize>], waves: &[u32]) -> Self {
         let labels = [false, true].map(|reversed| label(vertices, dependents, waves, reversed));
-        Self {
-            labels,
-            seen: vec![0; vertices.len()],
-            round: 0,
-        }
+        Self { labels, seen: vec![0; vertices.len()], round: 0 }
     }
 
     fn may(&self, waves: &[u32], from: usize, to: usize) -> bool {
         get(waves, from) > get(waves, to)
-            && self
-                .labels
-                .iter()
-                .all(|labels| match (get(labels, from), get(labels, to)) {
-                    (Some(from), Some(to)) => from.low <= to.low && to.rank <= from.rank,
-                    _ => false,
-                })
+            && self.labels.iter().all(|labels| match (get(labels, from), get(labels, to)) {
+                (Some(from), Some(to)) => from.low <= to.low && to.rank <= from.rank,
+                _ => false,
+            })
     }
 
     fn must(&self, from: usize, to: usize) -> bool {
-        self.labels
-            .iter()
-            .any(|labels| match (get(labels, from), get(labels, to)) {
-                (Some(from), Some(to)) => from.entry <= to.entry && to.exit <= from.exit,
-                _ => false,
-            })
+        self.labels.iter().any(|labels| match (get(labels, from), get(labels, to)) {
+            (Some(from), Some(to)) => from.entry <= to.entry && to.exit <= from.exit,
+            _ => false,
+        })
     }
 
     fn reaches(&mut self, vertices: &[Vertex], waves: &[u32], from: usize, to: usize) -> bool {
@@ -394,9 +346,8 @@ impl Reach {
             if self.must(at, to) {
                 return true;
             }
-            for &on in get(vertices, at)
-                .map(|vertex| vertex.depends_on.as_slice())
-                .unwrap_or_default()
+            for &on in
+                get(vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default()
             {
                 if on == to {
                     return true;
@@ -417,11 +368,8 @@ impl Reach {
         let wave = |at: usize| get(waves, at).copied().unwrap_or(0);
         let lowest = many.iter().map(|&at| wave(at)).min().unwrap_or(0);
         let highest = many.iter().map(|&at| wave(at)).max().unwrap_or(0);
-        let mut wanted: std::collections::HashSet<usize> = many
-            .iter()
-            .copied()
-            .filter(|&at| wave(at) < highest)
-            .collect();
+        let mut wanted: std::collections::HashSet<usize> =
+            many.iter().copied().filter(|&at| wave(at) < highest).collect();
         let mut found = Vec::new();
         let mut open = many.to_vec();
         open.sort_by_key(|&at| wave(at));
@@ -429,9 +377,8 @@ impl Reach {
             if wanted.is_empty() {
                 break;
             }
-            for &on in get(vertices, at)
-                .map(|vertex| vertex.depends_on.as_slice())
-                .unwrap_or_default()
+            for &on in
+                get(vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default()
             {
                 if get(&self.seen, on) == Some(&self.round) || wave(on) < lowest {
                     continue;
@@ -461,8 +408,7 @@ fn label(
         .filter(|&at| {
             let live = get(waves, at).copied().unwrap_or(0) > 0;
             let waited_for = get(dependents, at).is_some_and(|list| {
-                list.iter()
-                    .any(|&dependent| get(waves, dependent).copied().unwrap_or(0) > 0)
+                list.iter().any(|&dependent| get(waves, dependent).copied().unwrap_or(0) > 0)
             });
             live && !waited_for
         })
@@ -474,14 +420,9 @@ fn label(
     for root in roots {
         enter(&mut labels, &mut stack, &mut clock, root);
         while let Some((at, next)) = stack.pop() {
-            let on = get(vertices, at)
-                .map(|vertex| vertex.depends_on.as_slice())
-                .unwrap_or_default();
-            let place = if reversed {
-                on.len().checked_sub(next + 1)
-            } else {
-                Some(next)
-            };
+            let on =
+                get(vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default();
+            let place = if reversed { on.len().checked_sub(next + 1) } else { Some(next) };
             if let Some(&child) = place.and_then(|place| on.get(place)) {
                 stack.push((at, next + 1));
                 if get(&labels, child).is_some_and(|label| label.entry == 0) {
@@ -491,11 +432,8 @@ fn label(
             }
             rank += 1;
             clock += 1;
-            let low = on
-                .iter()
-                .filter_map(|&child| get(&labels, child))
-                .map(|label| label.low)
-                .min();
+            let low =
+                on.iter().filter_map(|&child| get(&labels, child)).map(|label| label.low).min();
             if let Some(label) = labels.get_mut(at) {
                 label.rank = rank;
                 label.low = low.unwrap_or(rank).min(rank);
@@ -536,20 +474,11 @@ fn knots(vertices: &[Vertex], waves: &[u32]) -> Vec<Vec<usize>> {
         while let Some((at, next)) = stack.pop() {
             if next == 0 {
                 counter += 1;
-                set(
-                    &mut marks,
-                    at,
-                    Mark {
-                        number: counter,
-                        low: counter,
-                        on_stack: true,
-                    },
-                );
+                set(&mut marks, at, Mark { number: counter, low: counter, on_stack: true });
                 path.push(at);
             }
-            let on = get(vertices, at)
-                .map(|vertex| vertex.depends_on.as_slice())
-                .unwrap_or_default();
+            let on =
+                get(vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default();
             if let Some(&child) = on.get(next) {
                 stack.push((at, next + 1));
                 if get(waves, child) == Some(&0)
@@ -560,10 +489,8 @@ fn knots(vertices: &[Vertex], waves: &[u32]) -> Vec<Vec<usize>> {
                 continue;
             }
             let mut low = get(&marks, at).map_or(0, |mark| mark.low);
-            for child in on
-                .iter()
-                .filter_map(|&child| get(&marks, child))
-                .filter(|mark| mark.on_stack)
+            for child in
+                on.iter().filter_map(|&child| get(&marks, child)).filter(|mark| mark.on_stack)
             {
                 low = low.min(child.low);
             }
@@ -572,10 +499,7 @@ fn knots(vertices: &[Vertex], waves: &[u32]) -> Vec<Vec<usize>> {
                 mark.low = low;
             }
             if low == number {
-                let start = path
-                    .iter()
-                    .rposition(|&vertex| vertex == at)
-                    .unwrap_or(path.len());
+                let start = path.iter().rposition(|&vertex| vertex == at).unwrap_or(path.len());
                 let knot = path.split_off(start);
                 for &member in &knot {
                     if let Some(mark) = marks.get_mut(member) {
@@ -603,10 +527,7 @@ fn shortest_cycle(
     let mut inside: std::collections::HashSet<usize> = knot.iter().copied().collect();
     let mut best: Option<Vec<usize>> = None;
     for &start in &knot {
-        if best
-            .as_ref()
-            .is_some_and(|best| best.len() == 2 || *budget == 0)
-        {
+        if best.as_ref().is_some_and(|best| best.len() == 2 || *budget == 0) {
             break;
         }
         let limit = best.as_ref().map_or(usize::MAX, Vec::len);
@@ -637,9 +558,8 @@ fn cycle_through(
     while !ring.is_empty() && length < limit {
         let mut next = Vec::new();
         for &at in &ring {
-            for &on in get(vertices, at)
-                .map(|vertex| vertex.depends_on.as_slice())
-                .unwrap_or_default()
+            for &on in
+                get(vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default()
             {
                 *budget = budget.saturating_sub(1);
                 if on == at {
@@ -676,9 +596,7 @@ fn has_cycle(
         std::collections::HashMap::new();
     let mut ready = Vec::new();
     for &at in inside {
-        let on = get(vertices, at)
-            .map(|vertex| vertex.depends_on.as_slice())
-            .unwrap_or_default();
+        let on = get(vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default();
         let mut within = 0;
         *budget = budget.saturating_sub(on.len());
         for &on in on.iter().filter(|&&on| on != at && inside.contains(&on)) {
@@ -716,9 +634,5 @@ fn set<T>(list: &mut [T], at: usize, value: T) {
 }
 
 fn highest(values: &[u32], of: &[usize]) -> u32 {
-    of.iter()
-        .filter_map(|&at| values.get(at))
-        .copied()
-        .max()
-        .unwrap_or(0)
+    of.iter().filter_map(|&at| values.get(at)).copied().max().unwrap_or(0)
 }

@@ -63,40 +63,34 @@ const CHECKPOINT: usize = 1024;
 impl<'a> LineIndex<'a> {
     /// Reads the text once and remembers where its lines begin.
     pub fn new(text: &'a str) -> Self {
-        let mut here = Mark {
-            offset: 0,
-            line: 1,
-            column: 1,
-            offset_utf16: 0,
-            column_utf16: 1,
-        };
-        let mut marks = vec![here];
-        let mut last = 0;
-        let mut chars = text.char_indices().peekable();
-        while let Some((offset, ch)) = chars.next() {
-            if offset - last >= CHECKPOINT {
-                here.offset = offset;
-                marks.push(here);
-                last = offset;
-            }
-            let units = u32::from(ch.len_utf16() == 2) + 1;
-            here.offset_utf16 += units;
-            let ends_line = match ch {
-                '\n' => true,
-                '\r' => !matches!(chars.peek(), Some((_, '\n'))),
-                _ => false,
-            };
-            if ends_line {
-                here.line += 1;
-                here.column = 1;
-                here.column_utf16 = 1;
-                here.offset = offset + 1;
-                marks.push(here);
-                last = here.offset;
-            } else {
-                here.column += 1;
+        let mut marks = Vec::with_capacity(text.len() / 32 + 1);
+        let mut line = 1;
+        let mut offset_utf16 = 0;
+        for (offset, piece) in lines_with_ends(text) {
+            let mut here = Mark { offset, line, column: 1, offset_utf16, column_utf16: 1 };
+            marks.push(here);
+            offset_utf16 += utf16_len(piece);
+            line += 1;
+            // Checkpoints on a long line.
+            let mut rest = piece;
+            while rest.len() > CHECKPOINT {
+                let mut cut = CHECKPOINT;
+                while !rest.is_char_boundary(cut) {
+                    cut += 1;
+                }
+                let (head, tail) = rest.split_at_checked(cut).unwrap_or((rest, ""));
+                let units = utf16_len(head);
+                here.offset += head.len();
+                here.column += chars(head);
+                here.offset_utf16 += units;
                 here.column_utf16 += units;
+                marks.push(here);
+                rest = tail;
             }
+        }
+        // A text that ends with a line end has an empty last line.
+        if text.is_empty() || text.ends_with(['\n', '\r']) {
+            marks.push(Mark { offset: text.len(), line, column: 1, offset_utf16, column_utf16: 1 });
         }
         Self { text, marks }
     }
@@ -109,21 +103,16 @@ impl<'a> LineIndex<'a> {
         let Some(mark) = self.marks.get(after.saturating_sub(1)) else {
             return Position::default();
         };
-        let mut column = mark.column;
-        let mut units = 0;
-        let mut end = mark.offset;
-        for ch in self.text.get(mark.offset..).unwrap_or_default().chars() {
-            if end + ch.len_utf8() > offset {
-                break;
-            }
-            end += ch.len_utf8();
-            column += 1;
-            units += u32::from(ch.len_utf16() == 2) + 1;
+        let mut end = offset;
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
         }
+        let before = self.text.get(mark.offset..end).unwrap_or_default();
+        let units = utf16_len(before);
         Position {
             offset: saturate(end),
             line: mark.line,
-            column,
+            column: mark.column + chars(before),
             offset_utf16: mark.offset_utf16 + units,
             column_utf16: mark.column_utf16 + units,
         }
@@ -131,19 +120,41 @@ impl<'a> LineIndex<'a> {
 
     /// The positions of both ends of a byte range.
     pub fn range(&self, range: &ByteRange) -> SourceRange {
-        SourceRange {
-            start: self.position(range.start),
-            end: self.position(range.end),
-        }
+        SourceRange { start: self.position(range.start), end: self.position(range.end) }
     }
 
     /// The line of a byte offset, from 1.
     pub fn line(&self, offset: usize) -> u32 {
         let after = self.marks.partition_point(|mark| mark.offset <= offset);
-        self.marks
-            .get(after.saturating_sub(1))
-            .map_or(1, |mark| mark.line)
+        self.marks.get(after.saturating_sub(1)).map_or(1, |mark| mark.line)
     }
+}
+
+/// The lines of a text with their ends and offsets.
+fn lines_with_ends(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
+        let start = at;
+        at += match memchr::memchr2(b'\n', b'\r', rest) {
+            None => rest.len(),
+            Some(end) if rest.get(end..end + 2) == Some(b"\r\n") => end + 2,
+            Some(end) => end + 1,
+        };
+        Some((start, text.get(start..at).unwrap_or_default()))
+    })
+}
+
+/// The length of a text in UTF-16 code units.
+fn utf16_len(text: &str) -> u32 {
+    let units = if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() };
+    saturate(units)
+}
+
+/// The length of a text in Unicode scalar values.
+fn chars(text: &str) -> u32 {
+    saturate(if text.is_ascii() { text.len() } else { text.chars().count() })
 }
 
 /// An offset as the 32-bit number that crosses the border; texts over 4 GiB are refused before.

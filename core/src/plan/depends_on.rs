@@ -47,9 +47,8 @@ pub(crate) enum Unreadable {
 }
 
 /// Words that mean "no dependencies", in lower case.
-const NONE_WORDS: &[&str] = &[
-    "none", "-", "--", "–", "—", "n/a", "없음", "无", "無", "なし", "keine", "aucune", "нет",
-];
+const NONE_WORDS: &[&str] =
+    &["none", "-", "--", "–", "—", "n/a", "없음", "无", "無", "なし", "keine", "aucune", "нет"];
 
 /// Reads a cell.
 pub(crate) fn read(text: &str, cell: Option<&Cell>) -> DependsOn {
@@ -92,10 +91,7 @@ fn read_plain(text: &str) -> DependsOn {
 }
 
 fn unreadable(why: Unreadable) -> DependsOn {
-    DependsOn {
-        unreadable: Some(why),
-        ..DependsOn::default()
-    }
+    DependsOn { unreadable: Some(why), ..DependsOn::default() }
 }
 
 /// `1, 2`: plain numbers separated by commas; blanks do not matter.
@@ -111,9 +107,7 @@ fn is_canonical_list(raw: &str) -> bool {
 fn has_duplicates(items: &[Item]) -> bool {
     let mut numbers: Vec<u32> = items.iter().map(|item| item.first).collect();
     numbers.sort_unstable();
-    numbers
-        .windows(2)
-        .any(|pair| matches!(pair, [a, b] if a == b))
+    numbers.windows(2).any(|pair| matches!(pair, [a, b] if a == b))
 }
 
 /// A none-word, alone, in parentheses, or with a note in parentheses behind it.
@@ -121,10 +115,7 @@ fn is_none(text: &str) -> bool {
     if text.is_empty() {
         return true;
     }
-    let inner = text
-        .strip_prefix('(')
-        .and_then(|rest| rest.strip_suffix(')'))
-        .unwrap_or(text);
+    let inner = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(text);
     if is_none_word(inner) {
         return true;
     }
@@ -137,10 +128,7 @@ fn is_none(text: &str) -> bool {
 
 fn is_none_word(text: &str) -> bool {
     let word = text.trim().to_lowercase();
-    let word = word
-        .strip_suffix('.')
-        .filter(|word| !word.is_empty())
-        .unwrap_or(&word);
+    let word = word.strip_suffix('.').filter(|word| !word.is_empty()).unwrap_or(&word);
     NONE_WORDS.contains(&word)
 }
 
@@ -188,18 +176,13 @@ fn split(text: &str) -> Vec<String> {
 }
 
 fn find_and(text: &str) -> Option<usize> {
-    text.as_bytes()
-        .windows(5)
-        .position(|window| window.eq_ignore_ascii_case(b" and "))
+    text.as_bytes().windows(5).position(|window| window.eq_ignore_ascii_case(b" and "))
 }
 
 /// One item: a decorated number or a range of two.
 fn item(text: &str) -> Result<Item, Unreadable> {
     if let Some(single) = number::read(text) {
-        return Ok(Item {
-            first: single.value,
-            last: single.value,
-        });
+        return Ok(Item { first: single.value, last: single.value });
     }
     if text.eq_ignore_ascii_case("all") {
         return Err(Unreadable::All);
@@ -208,11 +191,7 @@ fn item(text: &str) -> Result<Item, Unreadable> {
     let (first, rest) = leading(text).ok_or_else(words)?;
     let Some(rest) = range_mark(rest) else {
         let joined = rest.trim_start().starts_with(['/', '|']);
-        return Err(if joined {
-            Unreadable::Ambiguous(text.to_owned())
-        } else {
-            words()
-        });
+        return Err(if joined { Unreadable::Ambiguous(text.to_owned()) } else { words() });
     };
     if rest.trim().is_empty() {
         return Err(Unreadable::Open(text.to_owned()));
@@ -246,10 +225,7 @@ mod tests {
     fn numbers(text: &str) -> Vec<u32> {
         let read = read_plain(text);
         assert_eq!(read.unreadable, None, "{text}");
-        read.items
-            .iter()
-            .flat_map(|item| item.first..=item.last)
-            .collect()
+        read.items.iter().flat_map(|item| item.first..=item.last).collect()
     }
 
     #[test]
@@ -354,18 +330,9 @@ mod tests {
             assert!(read_plain(text).unreadable.is_some(), "{text}");
         }
         assert_eq!(read_plain("all").unreadable, Some(Unreadable::All));
-        assert_eq!(
-            read_plain("3-1").unreadable,
-            Some(Unreadable::Reversed("3-1".into()))
-        );
-        assert_eq!(
-            read_plain("1-").unreadable,
-            Some(Unreadable::Open("1-".into()))
-        );
-        assert_eq!(
-            read_plain("1/2").unreadable,
-            Some(Unreadable::Ambiguous("1/2".into()))
-        );
+        assert_eq!(read_plain("3-1").unreadable, Some(Unreadable::Reversed("3-1".into())));
+        assert_eq!(read_plain("1-").unreadable, Some(Unreadable::Open("1-".into())));
+        assert_eq!(read_plain("1/2").unreadable, Some(Unreadable::Ambiguous("1/2".into())));
         // What could be read stays, so that the stage never looks free.
         assert_eq!(read_plain("1, not 2").items.len(), 1);
     }

@@ -19,10 +19,7 @@ const MOST_ALTERNATIVES: usize = 256;
 pub(crate) fn read(text: &str, cell: &Cell) -> Vec<StepFile> {
     let plain = cell.plain(text);
     let mut files = Vec::new();
-    let code = cell
-        .inline()
-        .map(|inline| inline.code.as_slice())
-        .unwrap_or_default();
+    let code = cell.inline().map(|inline| inline.code.as_slice()).unwrap_or_default();
     if code.is_empty() {
         read_list(plain, &mut files);
         return files;
@@ -201,9 +198,7 @@ mod tests {
     fn files(cell: &str) -> Vec<String> {
         let text = format!("| files |\n|--|\n| {cell} |\n");
         let outline = Outline::new(&text);
-        let Some(Block::Table(table)) = outline.blocks.first() else {
-            panic!("no table: {cell}")
-        };
+        let Some(Block::Table(table)) = outline.blocks.first() else { panic!("no table: {cell}") };
         let cell = &outline.cells(&table.rows[0])[0];
         read(&text, cell)
             .into_iter()
@@ -219,15 +214,9 @@ mod tests {
         let table: &[(&str, &[&str])] = &[
             ("src/a.rs", &["src/a.rs"]),
             ("`src/a.rs`, `src/b.rs:10-20`", &["src/a.rs", "src/b.rs"]),
-            (
-                "src/a.rs, src/b.rs:10<br>src/c.rs",
-                &["src/a.rs", "src/b.rs", "src/c.rs"],
-            ),
+            ("src/a.rs, src/b.rs:10<br>src/c.rs", &["src/a.rs", "src/b.rs", "src/c.rs"]),
             ("src/{c,d}.rs", &["src/c.rs", "src/d.rs"]),
-            (
-                "`src/{c,d}/{e,f}.rs`",
-                &["src/c/e.rs", "src/c/f.rs", "src/d/e.rs", "src/d/f.rs"],
-            ),
+            ("`src/{c,d}/{e,f}.rs`", &["src/c/e.rs", "src/c/f.rs", "src/d/e.rs", "src/d/f.rs"]),
             ("none", &[]),
             ("(none)", &[]),
             ("-", &[]),
@@ -241,10 +230,7 @@ mod tests {
             ("src/x/../a.rs, ./b.rs", &["src/a.rs", "b.rs"]),
             ("../outside.txt", &["!../outside.txt"]),
             ("src/../../x", &["!src/../../x"]),
-            (
-                "/etc/passwd, ~/x, C:\\\\x",
-                &["!/etc/passwd", "!~/x", "!C:\\x"],
-            ),
+            ("/etc/passwd, ~/x, C:\\\\x", &["!/etc/passwd", "!~/x", "!C:\\x"]),
             ("a.rs, a.rs", &["a.rs"]),
             ("src\\\\win.rs", &["src/win.rs"]),
             ("a.rs#L10", &["a.rs"]),

@@ -122,7 +122,7 @@ pub struct Clarification {
 pub(crate) mod approval;
 pub(crate) mod depends_on;
 pub(crate) mod files;
-mod front_matter;
+pub(crate) mod front_matter;
 pub(crate) mod heading;
 pub(crate) mod number;
 pub(crate) mod outline;
@@ -172,10 +172,7 @@ impl<'a> Document<'a> {
         let maps = stage_map::headings(&outline);
         let (map, number) = match maps.as_slice() {
             [only] => (stage_map::read(&outline, only), only.number.clone()),
-            _ => (
-                StageMap::default(),
-                maps.first().and_then(|map| map.number.clone()),
-            ),
+            _ => (StageMap::default(), maps.first().and_then(|map| map.number.clone())),
         };
         let sections = sections::read(&outline, number.as_deref());
         let mut section_of = HashMap::with_capacity(sections.found.len());
@@ -215,10 +212,7 @@ impl<'a> Document<'a> {
     /// The stages a row depends on, ascending, each once; those that do not exist included where
     /// they are named singly.
     pub(crate) fn dependencies(&self, row: usize) -> &[u32] {
-        self.dependencies
-            .get(row)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+        self.dependencies.get(row).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The section of a row.
@@ -236,10 +230,7 @@ impl<'a> Document<'a> {
 
     /// The stage whose section holds an offset; 0 outside every section.
     pub(crate) fn stage_at(&self, offset: usize) -> u32 {
-        let after = self
-            .sections
-            .found
-            .partition_point(|section| section.range.start <= offset);
+        let after = self.sections.found.partition_point(|section| section.range.start <= offset);
         after
             .checked_sub(1)
             .and_then(|at| self.sections.found.get(at))
@@ -327,7 +318,9 @@ impl<'a> Document<'a> {
     }
 
     fn step(&self, row: &StepRow) -> Step {
-        let [step, action, command, expected] = row.texts.clone();
+        let [step, action, command, expected] = row.cells.each_ref().map(|cell| {
+            cell.as_ref().map(|cell| cell.plain(self.text).replace('\n', " ")).unwrap_or_default()
+        });
         let inside = row.files.iter().filter_map(|file| match file {
             StepFile::Inside(path) => Some(path.clone()),
             StepFile::Outside(_) => None,

@@ -15,10 +15,7 @@ pub(crate) fn read(text: &str) -> Option<Number> {
     if !rest.trim().is_empty() {
         return None;
     }
-    Some(Number {
-        value,
-        canonical: written == value.to_string(),
-    })
+    Some(Number { value, canonical: written == value.to_string() })
 }
 
 /// Reads a decorated number at the start of `text`; returns it and what stands behind it.
@@ -81,9 +78,7 @@ fn undecorated(text: &str) -> &str {
 /// Strips an ASCII word, whatever its case.
 pub(crate) fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let head = text.get(..word.len())?;
-    head.eq_ignore_ascii_case(word)
-        .then(|| text.get(word.len()..))
-        .flatten()
+    head.eq_ignore_ascii_case(word).then(|| text.get(word.len()..)).flatten()
 }
 
 /// Strips done marks and other pictures behind a number.
@@ -123,18 +118,8 @@ mod tests {
         for (text, value, canonical) in yes {
             assert_eq!(read(text), Some(Number { value, canonical }), "{text}");
         }
-        for text in [
-            "",
-            "-1",
-            "1_0",
-            "1-2",
-            "one",
-            "1 2",
-            "Stage",
-            "Stage1",
-            "99999999999",
-            "1.5",
-        ] {
+        for text in ["", "-1", "1_0", "1-2", "one", "1 2", "Stage", "Stage1", "99999999999", "1.5"]
+        {
             assert_eq!(read(text), None, "{text}");
         }
     }

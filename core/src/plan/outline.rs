@@ -158,11 +158,7 @@ impl<'a> Outline<'a> {
         let options =
             Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH;
         let mut reader = Reader {
-            outline: Outline {
-                text,
-                blocks: Vec::new(),
-                cells: Vec::new(),
-            },
+            outline: Outline { text, blocks: Vec::new(), cells: Vec::new() },
             shift: start,
             quotes: 0,
             lists: 0,
@@ -181,44 +177,24 @@ impl<'a> Outline<'a> {
 
     /// The column whose header reads `name`, whatever its case, blanks or underscores.
     pub(crate) fn column(&self, table: &Table, name: &str) -> Option<usize> {
-        self.cells(&table.header)
-            .iter()
-            .position(|cell| column_name(cell.plain(self.text)) == name)
+        self.cells(&table.header).iter().position(|cell| is_column(cell.plain(self.text), name))
     }
 }
 
-/// A column header as it is compared: lower case, `-` for blanks and underscores.
-fn column_name(header: &str) -> String {
-    header
+/// Whether a column header reads `name`, whatever its case, with `-` for blanks and underscores.
+fn is_column(header: &str, name: &str) -> bool {
+    let unified = header
         .chars()
-        .map(|ch| {
-            if ch.is_whitespace() || ch == '_' {
-                '-'
-            } else {
-                ch.to_ascii_lowercase()
-            }
-        })
-        .collect()
+        .map(|ch| if ch.is_whitespace() || ch == '_' { '-' } else { ch.to_ascii_lowercase() });
+    unified.eq(name.chars())
 }
 
 /// What the events read at the moment belong to.
 enum Open {
     Nothing,
-    Heading {
-        level: u8,
-        range: ByteRange,
-        inline: Inline,
-    },
-    Cell {
-        range: ByteRange,
-        content: CellText,
-    },
-    Task {
-        checked: bool,
-        marker: ByteRange,
-        inline: Inline,
-        end: usize,
-    },
+    Heading { level: u8, range: ByteRange, inline: Inline },
+    Cell { content: CellText },
+    Task { checked: bool, marker: ByteRange, inline: Inline, end: usize },
     Quoted,
 }
 
@@ -285,38 +261,22 @@ impl<'a> Reader<'a> {
             Tag::Heading { level, .. } => {
                 self.close_task();
                 self.open = if self.lists == 0 {
-                    Open::Heading {
-                        level: level_number(level),
-                        range,
-                        inline: Inline::default(),
-                    }
+                    Open::Heading { level: level_number(level), range, inline: Inline::default() }
                 } else {
                     Open::Quoted
                 };
             }
             Tag::Table(_) => {
                 self.close_task();
-                let header = Row {
-                    range: range.start..range.start,
-                    written: 0,
-                    cells: 0..0,
-                };
-                self.outline.blocks.push(Block::Table(Table {
-                    range,
-                    header,
-                    rows: Vec::new(),
-                }));
+                let header = Row { range: range.start..range.start, written: 0, cells: 0..0 };
+                self.outline.blocks.push(Block::Table(Table { range, header, rows: Vec::new() }));
             }
             Tag::TableHead | Tag::TableRow => {
                 let first = self.outline.cells.len();
                 let range = trim_line_end(self.outline.text, range);
                 let written =
                     written_cells(self.outline.text.get(range.clone()).unwrap_or_default());
-                let row = Row {
-                    range,
-                    written,
-                    cells: first..first,
-                };
+                let row = Row { range, written, cells: first..first };
                 if let Some(Block::Table(table)) = self.outline.blocks.last_mut() {
                     if matches!(tag, Tag::TableHead) {
                         table.header = row;
@@ -326,18 +286,13 @@ impl<'a> Reader<'a> {
                 }
             }
             Tag::TableCell => {
-                self.open = Open::Cell {
-                    range,
-                    content: CellText::Empty,
-                };
+                self.open = Open::Cell { content: CellText::Empty };
             }
             Tag::CodeBlock(CodeBlockKind::Fenced(_)) => {
                 self.close_task();
                 let closed = fence_is_closed(self.outline.text, &range);
                 let range = trim_line_end(self.outline.text, range);
-                self.outline
-                    .blocks
-                    .push(Block::Fence(Fence { range, closed }));
+                self.outline.blocks.push(Block::Fence(Fence { range, closed }));
                 self.open = Open::Quoted;
             }
             Tag::CodeBlock(CodeBlockKind::Indented) => {
@@ -376,11 +331,8 @@ impl<'a> Reader<'a> {
             TagEnd::Item => self.close_task(),
             _ if self.quotes > 0 => {}
             TagEnd::Heading(_) => {
-                if let Open::Heading {
-                    level,
-                    range,
-                    inline,
-                } = std::mem::replace(&mut self.open, Open::Nothing)
+                if let Open::Heading { level, range, inline } =
+                    std::mem::replace(&mut self.open, Open::Nothing)
                 {
                     self.heading(level, range, inline);
                 }
@@ -416,7 +368,7 @@ impl<'a> Reader<'a> {
 
     /// Plain text. A cell stays a slice of the source as long as its text is one.
     fn text(&mut self, text: &str, range: ByteRange) {
-        if let Open::Cell { content, .. } = &mut self.open {
+        if let Open::Cell { content } = &mut self.open {
             if text.len() == range.len() {
                 match content {
                     CellText::Empty => {
@@ -448,7 +400,7 @@ impl<'a> Reader<'a> {
     fn inline(&mut self) -> Option<&mut Inline> {
         match &mut self.open {
             Open::Heading { inline, .. } | Open::Task { inline, .. } => Some(inline),
-            Open::Cell { content, .. } => {
+            Open::Cell { content } => {
                 if !matches!(content, CellText::Inline(_)) {
                     let mut inline = Box::<Inline>::default();
                     if let CellText::Slice(slice) = content {
@@ -472,9 +424,7 @@ impl<'a> Reader<'a> {
         let setext = !text.get(range.clone()).unwrap_or_default().starts_with('#');
         let body_start = self.shift;
         let before = text.get(body_start..range.start).unwrap_or_default();
-        let line_start = before
-            .rfind(['\n', '\r'])
-            .map_or(body_start, |at| body_start + at + 1);
+        let line_start = before.rfind(['\n', '\r']).map_or(body_start, |at| body_start + at + 1);
         self.outline.blocks.push(Block::Heading(Heading {
             level,
             range,
@@ -486,7 +436,7 @@ impl<'a> Reader<'a> {
 
     fn cell(&mut self, range: &ByteRange) {
         let text = self.outline.text;
-        let Open::Cell { content, .. } = std::mem::replace(&mut self.open, Open::Nothing) else {
+        let Open::Cell { content } = std::mem::replace(&mut self.open, Open::Nothing) else {
             return;
         };
         let source = text.get(range.clone()).unwrap_or_default();
@@ -516,21 +466,13 @@ impl<'a> Reader<'a> {
             }
             _ => false,
         };
-        self.outline.cells.push(Cell {
-            range: content_range,
-            written,
-            inline,
-        });
+        self.outline.cells.push(Cell { range: content_range, written, inline });
     }
 
     fn close_task(&mut self) {
         if let Open::Task { .. } = self.open
-            && let Open::Task {
-                checked,
-                marker,
-                inline,
-                end,
-            } = std::mem::replace(&mut self.open, Open::Nothing)
+            && let Open::Task { checked, marker, inline, end } =
+                std::mem::replace(&mut self.open, Open::Nothing)
         {
             let range = marker.start..end;
             self.outline.blocks.push(Block::Task(Task {
@@ -545,11 +487,7 @@ impl<'a> Reader<'a> {
 
 impl Inline {
     fn push(&mut self, text: &str, source: ByteRange) {
-        self.pieces.push(Piece {
-            at: self.text.len(),
-            source,
-            depth: self.depth,
-        });
+        self.pieces.push(Piece { at: self.text.len(), source, depth: self.depth });
         self.text.push_str(text);
     }
 
@@ -562,10 +500,7 @@ impl Inline {
     /// The source of everything from `at` in the plain text on, or `None` where it is not one
     /// clean stretch: when markup that is open at `at` closes before the end.
     pub(crate) fn source_from(&self, at: usize) -> Option<ByteRange> {
-        let index = self
-            .pieces
-            .partition_point(|piece| piece.at <= at)
-            .checked_sub(1)?;
+        let index = self.pieces.partition_point(|piece| piece.at <= at).checked_sub(1)?;
         let first = self.pieces.get(index)?;
         let rest = self.pieces.get(index..)?;
         if rest.iter().any(|piece| piece.depth < first.depth) {
@@ -602,18 +537,14 @@ pub(crate) fn written_cells(row: &str) -> usize {
     let mut cells = 1;
     let mut ends_with_pipe = false;
     let mut escaped = false;
-    for ch in row.chars() {
-        ends_with_pipe = ch == '|' && !escaped;
+    for byte in row.bytes() {
+        ends_with_pipe = byte == b'|' && !escaped;
         if ends_with_pipe {
             cells += 1;
         }
-        escaped = ch == '\\' && !escaped;
+        escaped = byte == b'\\' && !escaped;
     }
-    if ends_with_pipe && cells > 1 {
-        cells - 1
-    } else {
-        cells
-    }
+    if ends_with_pipe && cells > 1 { cells - 1 } else { cells }
 }
 
 /// Whether the last line of a fenced block is its closing fence.
@@ -650,14 +581,10 @@ pub(crate) fn lines_at(text: &str) -> impl Iterator<Item = (usize, &str)> {
     std::iter::from_fn(move || {
         let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
         let start = at;
-        let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        let end = memchr::memchr2(b'\n', b'\r', rest.as_bytes()).unwrap_or(rest.len());
         let line = rest.get(..end).unwrap_or_default();
-        at += end
-            + if rest.get(end..).is_some_and(|tail| tail.starts_with("\r\n")) {
-                2
-            } else {
-                1
-            };
+        at +=
+            end + if rest.get(end..).is_some_and(|tail| tail.starts_with("\r\n")) { 2 } else { 1 };
         Some((start, line))
     })
 }

@@ -3,17 +3,17 @@
 use std::ops::Range;
 
 use super::files::{self, StepFile};
-use super::heading::{self, folded};
-use super::outline::{Block, Heading, Outline, Table, composed, lines_at};
+use super::heading::{self, folded, is_name};
+use super::outline::{Block, Cell, Heading, Outline, Table, composed, lines_at};
 use crate::source::ByteRange;
 
 /// The subsections of a stage, in canonical order.
-pub(crate) const SUBSECTIONS: [&str; 4] = [
-    "Carry-In",
-    "Stepwise Execution Order",
-    "Stage Exit Contract",
-    "Stage Validation",
-];
+pub(crate) const SUBSECTIONS: [&str; 4] =
+    ["Carry-In", "Stepwise Execution Order", "Stage Exit Contract", "Stage Validation"];
+
+/// [`SUBSECTIONS`] as names are compared.
+const FOLDED: [&str; 4] =
+    ["carry-in", "stepwise execution order", "stage exit contract", "stage validation"];
 
 /// The place of `Stepwise Execution Order` in [`SUBSECTIONS`].
 pub(crate) const STEPWISE: usize = 1;
@@ -59,14 +59,8 @@ impl Section {
             Some(base) => format!("{base}.{stage} "),
             None => String::new(),
         };
-        let title = if self.written_title.is_empty() {
-            title
-        } else {
-            &self.written_title
-        };
-        format!("## {number}Stage {stage}: {title}")
-            .trim_end()
-            .to_owned()
+        let title = if self.written_title.is_empty() { title } else { &self.written_title };
+        format!("## {number}Stage {stage}: {title}").trim_end().to_owned()
     }
 }
 
@@ -92,8 +86,8 @@ pub(crate) struct NearMiss {
 #[derive(Debug)]
 pub(crate) struct StepRow {
     pub(crate) range: ByteRange,
-    /// The texts of `step`, `action`, `command`, `expected`.
-    pub(crate) texts: [String; 4],
+    /// The cells of `step`, `action`, `command`, `expected`.
+    pub(crate) cells: [Option<Cell>; 4],
     pub(crate) files: Vec<StepFile>,
     pub(crate) files_cell: ByteRange,
 }
@@ -115,14 +109,9 @@ pub(crate) fn read(outline: &Outline<'_>, map_number: Option<&str>) -> Sections 
         match block {
             Block::Heading(heading) => {
                 if heading.level <= 2 {
-                    orphan_of = close(
-                        outline,
-                        &mut sections,
-                        open.take(),
-                        index,
-                        heading.line_start,
-                    )
-                    .or(orphan_of);
+                    orphan_of =
+                        close(outline, &mut sections, open.take(), index, heading.line_start)
+                            .or(orphan_of);
                 }
                 match recognise(outline.text, heading, map_number) {
                     Recognised::Section(section) => {
@@ -130,13 +119,7 @@ pub(crate) fn read(outline: &Outline<'_>, map_number: Option<&str>) -> Sections 
                         open = Some((section, index + 1..index + 1));
                     }
                     Recognised::Near(stage, why) => {
-                        sections.near.push((
-                            stage,
-                            NearMiss {
-                                range: heading.range.clone(),
-                                why,
-                            },
-                        ));
+                        sections.near.push((stage, NearMiss { range: heading.range.clone(), why }));
                     }
                     Recognised::No => {
                         if open.is_none() {
@@ -151,13 +134,7 @@ pub(crate) fn read(outline: &Outline<'_>, map_number: Option<&str>) -> Sections 
             _ => {}
         }
     }
-    close(
-        outline,
-        &mut sections,
-        open,
-        outline.blocks.len(),
-        outline.text.len(),
-    );
+    close(outline, &mut sections, open, outline.blocks.len(), outline.text.len());
     sections
 }
 
@@ -177,10 +154,7 @@ fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recogni
         return Recognised::Near(stage, why);
     }
     if heading.level != 2 {
-        return Recognised::Near(
-            stage,
-            format!("is a heading of level {}, not 2", heading.level),
-        );
+        return Recognised::Near(stage, format!("is a heading of level {}, not 2", heading.level));
     }
     let Some(title_at) = found.title_at else {
         return Recognised::Near(stage, String::from("has no colon behind the stage number"));
@@ -193,31 +167,19 @@ fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recogni
         .filter(|_| !title.is_empty());
     let end = heading.range.end..heading.range.end;
     let title_range = source.clone().unwrap_or_else(|| {
-        if title.is_empty() || heading.setext {
-            end
-        } else {
-            heading.range.clone()
-        }
+        if title.is_empty() || heading.setext { end } else { heading.range.clone() }
     });
     let written = match &source {
-        Some(range) => text
-            .get(range.clone())
-            .unwrap_or_default()
-            .trim()
-            .to_owned(),
+        Some(range) => text.get(range.clone()).unwrap_or_default().trim().to_owned(),
         None => escaped(&title),
     };
     let base = match map_number {
         Some(map) => Some(map.to_owned()),
-        None => found
-            .number
-            .split_last()
-            .map(|(_, base)| heading::dotted(base).unwrap_or_default()),
+        None => {
+            found.number.split_last().map(|(_, base)| heading::dotted(base).unwrap_or_default())
+        }
     };
-    let note = found
-        .note
-        .map(|note| format!(" {note}"))
-        .unwrap_or_default();
+    let note = found.note.map(|note| format!(" {note}")).unwrap_or_default();
     Recognised::Section(Section {
         stage,
         title,
@@ -239,10 +201,7 @@ fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recogni
 fn misnumbered(found: &heading::StageHeading, map_number: Option<&str>) -> Option<String> {
     let (last, base) = found.number.split_last()?;
     if *last != found.stage {
-        return Some(format!(
-            "has the number {last} in front and {} behind `Stage`",
-            found.stage
-        ));
+        return Some(format!("has the number {last} in front and {} behind `Stage`", found.stage));
     }
     let map = map_number?;
     let base = heading::dotted(base).unwrap_or_default();
@@ -312,14 +271,10 @@ fn end_body(section: &mut Section, which: usize, end: usize) {
 
 /// Takes a heading as one of the four subsections, or remembers it as a near miss.
 fn subsection(section: &mut Section, heading: &Heading) -> Option<usize> {
-    let name = folded(&heading.inline.text);
-    for (which, canonical) in SUBSECTIONS.iter().enumerate() {
-        let wanted = folded(canonical);
+    for (which, wanted) in FOLDED.iter().enumerate() {
         let slot = section.subsections.get_mut(which)?;
-        if name == wanted {
-            let taken = slot
-                .as_ref()
-                .is_some_and(|taken| taken.level <= heading.level);
+        if is_name(&heading.inline.text, wanted) {
+            let taken = slot.as_ref().is_some_and(|taken| taken.level <= heading.level);
             if heading.level > 4 {
                 remember(
                     section,
@@ -335,16 +290,14 @@ fn subsection(section: &mut Section, heading: &Heading) -> Option<usize> {
                 });
                 return Some(which);
             } else if which == STEPWISE
-                && slot
-                    .as_ref()
-                    .is_some_and(|taken| taken.level == heading.level)
+                && slot.as_ref().is_some_and(|taken| taken.level == heading.level)
             {
                 // A second table of steps counts too: no step is ever lost.
                 return Some(which);
             }
             return None;
         }
-        if slot.is_none() && comes_close(&name, &wanted) {
+        if slot.is_none() && comes_close(&heading.inline.text, wanted) {
             remember(section, which, heading, String::from("is another heading"));
         }
     }
@@ -352,36 +305,26 @@ fn subsection(section: &mut Section, heading: &Heading) -> Option<usize> {
 }
 
 /// A longer heading, or the same words joined otherwise.
-fn comes_close(name: &str, wanted: &str) -> bool {
-    let letters = |text: &str| {
-        text.chars()
-            .filter(|ch| ch.is_alphanumeric())
-            .collect::<String>()
-    };
-    name.contains(wanted) || letters(name) == letters(wanted)
+fn comes_close(plain: &str, wanted: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(|ch| ch.is_alphanumeric()).collect::<String>();
+    let name = folded(plain);
+    name.contains(wanted) || letters(&name) == letters(wanted)
 }
 
 fn remember(section: &mut Section, which: usize, heading: &Heading, why: String) {
     if let Some(slot @ None) = section.near.get_mut(which) {
-        *slot = Some(NearMiss {
-            range: heading.range.clone(),
-            why,
-        });
+        *slot = Some(NearMiss { range: heading.range.clone(), why });
     }
 }
 
 /// A subsection name outside any stage section: a near miss of the section before it.
 fn orphan(sections: &mut Sections, orphan_of: Option<usize>, heading: &Heading) {
-    let name = folded(&heading.inline.text);
-    let Some(which) = SUBSECTIONS.iter().position(|each| folded(each) == name) else {
+    let Some(which) = FOLDED.iter().position(|name| is_name(&heading.inline.text, name)) else {
         return;
     };
     if let Some(section) = orphan_of.and_then(|at| sections.found.get_mut(at)) {
         let why = if heading.level <= 2 {
-            format!(
-                "is a heading of level {} and ends the section",
-                heading.level
-            )
+            format!("is a heading of level {} and ends the section", heading.level)
         } else {
             String::from("stands under another level-2 heading")
         };
@@ -402,28 +345,18 @@ fn read_steps(outline: &Outline<'_>, table: &Table, section: &mut Section) {
     for row in &table.rows {
         let cells = outline.cells(row);
         let effective = row.is_row(width)
-            && cells.iter().any(|cell| {
-                !cell
-                    .plain(text)
-                    .chars()
-                    .all(|ch| ch.is_whitespace() || is_dash(ch))
-            });
+            && cells
+                .iter()
+                .any(|cell| !cell.plain(text).chars().all(|ch| ch.is_whitespace() || is_dash(ch)));
         if !effective {
             continue;
         }
-        let plain = |column: Option<usize>| {
-            column
-                .and_then(|at| cells.get(at))
-                .map(|cell| cell.plain(text).replace('\n', " "))
-                .unwrap_or_default()
-        };
+        let cell = |column: Option<usize>| column.and_then(|at| cells.get(at)).cloned();
         let files = files.and_then(|at| cells.get(at));
         section.steps.push(StepRow {
             range: row.range.clone(),
-            texts: [plain(step), plain(action), plain(command), plain(expected)],
-            files: files
-                .map(|cell| files::read(text, cell))
-                .unwrap_or_default(),
+            cells: [cell(step), cell(action), cell(command), cell(expected)],
+            files: files.map(|cell| files::read(text, cell)).unwrap_or_default(),
             files_cell: files.map_or(row.range.end..row.range.end, |cell| cell.range.clone()),
         });
     }
@@ -467,12 +400,6 @@ fn near_lines(
             _ => String::from("has no blank behind the `#`s, so it is no heading"),
         };
         let start = range.start + at;
-        near.push((
-            found.stage,
-            NearMiss {
-                range: start..start + line.trim_end().len(),
-                why,
-            },
-        ));
+        near.push((found.stage, NearMiss { range: start..start + line.trim_end().len(), why }));
     }
 }

@@ -7,13 +7,8 @@ use super::{heading, outline};
 use crate::source::ByteRange;
 
 /// The columns of the Stage Map, in canonical order.
-pub(crate) const COLUMNS: [&str; 5] = [
-    "stage",
-    "title",
-    "depends-on",
-    "step-count",
-    "exit-contract-summary",
-];
+pub(crate) const COLUMNS: [&str; 5] =
+    ["stage", "title", "depends-on", "step-count", "exit-contract-summary"];
 
 /// A level-2 heading `<section> Stage Map`.
 #[derive(Debug)]
@@ -72,21 +67,10 @@ impl MapRow {
 pub(crate) fn headings(outline: &Outline<'_>) -> Vec<MapHeading> {
     let mut found = Vec::new();
     for (block, each) in outline.blocks.iter().enumerate() {
-        if let Block::Heading(Heading {
-            level: 2,
-            range,
-            line_start,
-            inline,
-            ..
-        }) = each
+        if let Block::Heading(Heading { level: 2, range, line_start, inline, .. }) = each
             && let Some(number) = heading::map_heading(&composed(&inline.text))
         {
-            found.push(MapHeading {
-                block,
-                range: range.clone(),
-                line_start: *line_start,
-                number,
-            });
+            found.push(MapHeading { block, range: range.clone(), line_start: *line_start, number });
         }
     }
     found
@@ -135,9 +119,7 @@ fn read_table(outline: &Outline<'_>, table: &Table, map: &mut StageMap) {
 /// A row whose cells are all empty or dashes: a spare line or a second delimiter, no stage.
 fn is_blank(outline: &Outline<'_>, row: &Row) -> bool {
     outline.cells(row).iter().all(|cell| {
-        cell.plain(outline.text)
-            .chars()
-            .all(|ch| matches!(ch, '-' | ':') || ch.is_whitespace())
+        cell.plain(outline.text).chars().all(|ch| matches!(ch, '-' | ':') || ch.is_whitespace())
     })
 }
 
@@ -148,10 +130,8 @@ fn read_row(outline: &Outline<'_>, row: &Row, columns: [Option<usize>; 5]) -> Ma
         columns.map(|column| column.and_then(|at| cells.get(at)));
     let end = row.range.end..row.range.end;
     let place = |cell: Option<&Cell>| cell.map_or_else(|| end.clone(), |cell| cell.range.clone());
-    let plain = |cell: Option<&Cell>| {
-        cell.map(|cell| single_line(cell.plain(text)))
-            .unwrap_or_default()
-    };
+    let plain =
+        |cell: Option<&Cell>| cell.map(|cell| single_line(cell.plain(text))).unwrap_or_default();
     let stage_text = plain(stage);
     let step_count_text = plain(steps);
     MapRow {

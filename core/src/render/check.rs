@@ -5,22 +5,36 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::{CheckFormat, CheckRequest, CommandOutput, pretty, printable, sarif, text};
-use crate::check::{CheckReport, check_plan};
+use crate::check::{judged, text as text_of};
 use crate::error::{ExitStatus, OkstraError};
 use crate::finding::{Finding, Severity};
 use crate::graph::Graph;
-use crate::plan::Stage;
+use crate::plan::{Document, Stage};
 
 /// A plan that was checked.
 pub(super) struct Checked<'a> {
     pub(super) path: &'a str,
     pub(super) source: &'a str,
-    pub(super) report: CheckReport,
+    pub(super) findings: Vec<Finding>,
+    pub(super) graph: Graph,
+    pub(super) stage_count: usize,
+    /// Written out only for the format that shows them: they are most of a large plan.
+    stages: Vec<Stage>,
+}
+
+impl<'a> Checked<'a> {
+    fn new(path: &'a str, bytes: &'a [u8], request: &CheckRequest) -> Result<Self, OkstraError> {
+        let source = text_of(bytes)?;
+        let doc = Document::read(source);
+        let (findings, graph) = judged(&doc, request.options)?;
+        let stages = if request.format == CheckFormat::Json { doc.stages() } else { Vec::new() };
+        Ok(Self { path, source, findings, graph, stage_count: doc.map.rows.len(), stages })
+    }
 }
 
 /// The document of `--format json`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct JsonDocument<'a> {
     plans: Vec<PlanEntry<'a>>,
 }
 
@@ -41,41 +55,24 @@ pub fn render_check(
 ) -> Result<CommandOutput, OkstraError> {
     if request.paths.len() != sources.len() {
         return Err(OkstraError::BadOptions {
-            reason: format!(
-                "{} paths for {} sources",
-                request.paths.len(),
-                sources.len()
-            ),
+            reason: format!("{} paths for {} sources", request.paths.len(), sources.len()),
         });
     }
     let mut stderr = String::new();
     let mut status = ExitStatus::Ok;
     let mut plans = Vec::with_capacity(sources.len());
     for (path, bytes) in request.paths.iter().zip(sources) {
-        match check_plan(bytes, request.options) {
-            Ok(report) => {
-                if report
-                    .findings
-                    .iter()
-                    .any(|finding| finding.severity == Severity::Error)
-                {
+        match Checked::new(path, bytes, request) {
+            Ok(plan) => {
+                if plan.findings.iter().any(|finding| finding.severity == Severity::Error) {
                     status = status.max(ExitStatus::Findings);
                 }
-                let source = std::str::from_utf8(bytes).unwrap_or_default();
-                plans.push(Checked {
-                    path,
-                    source,
-                    report,
-                });
+                plans.push(plan);
             }
             Err(error @ OkstraError::BadOptions { .. }) => return Err(error),
             Err(error) => {
                 status = status.max(ExitStatus::Usage);
-                let help = error
-                    .info()
-                    .help
-                    .map(|help| format!("; {help}"))
-                    .unwrap_or_default();
+                let help = error.info().help.map(|help| format!("; {help}")).unwrap_or_default();
                 let _ = writeln!(stderr, "{}: {error}{help}", printable(path));
             }
         }
@@ -90,27 +87,26 @@ pub fn render_check(
                 } else {
                     String::new()
                 };
-                for finding in &plan.report.findings {
+                for finding in &plan.findings {
                     let _ = writeln!(stderr, "{name}{}", text::line(finding));
                 }
+                let _ = writeln!(stdout, "{}: {}", printable(plan.path), pretty::summary(plan));
             }
         }
-        CheckFormat::Pretty => pretty::write(&plans, request.color, &mut stderr),
+        CheckFormat::Pretty => {
+            pretty::write(&plans, request.color, &mut stderr, &mut stdout);
+        }
         CheckFormat::Json => stdout = json(&plans),
         CheckFormat::Sarif => stdout = sarif::document(&plans),
         CheckFormat::Github => {
             for plan in &plans {
-                for finding in &plan.report.findings {
+                for finding in &plan.findings {
                     text::github(plan.path, finding, &mut stdout);
                 }
             }
         }
     }
-    Ok(CommandOutput {
-        stdout,
-        stderr,
-        exit_code: status.code(),
-    })
+    Ok(CommandOutput { stdout, stderr, exit_code: status.code() })
 }
 
 fn json(plans: &[Checked<'_>]) -> String {
@@ -118,12 +114,12 @@ fn json(plans: &[Checked<'_>]) -> String {
         .iter()
         .map(|plan| PlanEntry {
             path: plan.path,
-            findings: &plan.report.findings,
-            stages: &plan.report.stages,
-            graph: &plan.report.graph,
+            findings: &plan.findings,
+            stages: &plan.stages,
+            graph: &plan.graph,
         })
         .collect();
-    encoded(&Document { plans })
+    encoded(&JsonDocument { plans })
 }
 
 /// A value as one line of JSON.

@@ -23,12 +23,7 @@ pub fn render_graph(source: &[u8], format: GraphFormat) -> Result<String, Okstra
 fn mermaid(graph: &Graph) -> String {
     let mut out = String::from("flowchart LR\n");
     for node in &graph.nodes {
-        let _ = writeln!(
-            out,
-            "  s{}[\"{}\"]",
-            node.stage,
-            label(node, "<br/>", mermaid_text)
-        );
+        let _ = writeln!(out, "  s{}[\"{}\"]", node.stage, label(node, "<br/>", mermaid_text));
     }
     let mut critical = Vec::new();
     for (at, edge) in graph.edges.iter().enumerate() {
@@ -43,12 +38,8 @@ fn mermaid(graph: &Graph) -> String {
         let _ = writeln!(out, "  s{} {arrow} s{}", edge.depends_on, edge.stage);
     }
     if !graph.critical_path.stages.is_empty() {
-        let names: Vec<String> = graph
-            .critical_path
-            .stages
-            .iter()
-            .map(|stage| format!("s{stage}"))
-            .collect();
+        let names: Vec<String> =
+            graph.critical_path.stages.iter().map(|stage| format!("s{stage}")).collect();
         let _ = writeln!(out, "  classDef critical stroke-width:3px");
         let _ = writeln!(out, "  class {} critical", names.join(","));
     }
@@ -60,21 +51,12 @@ fn dot(graph: &Graph) -> String {
     let mut out = String::from("digraph plan {\n  rankdir=LR;\n  node [shape=box];\n");
     for node in &graph.nodes {
         let style = if node.critical { ", penwidth=2" } else { "" };
-        let _ = writeln!(
-            out,
-            "  s{} [label=\"{}\"{style}];",
-            node.stage,
-            label(node, "\\n", dot_text)
-        );
+        let _ =
+            writeln!(out, "  s{} [label=\"{}\"{style}];", node.stage, label(node, "\\n", dot_text));
     }
     for (at, wave) in graph.waves.iter().enumerate() {
         let names: Vec<String> = wave.iter().map(|stage| format!("s{stage};")).collect();
-        let _ = writeln!(
-            out,
-            "  subgraph wave_{} {{ rank=same; {} }}",
-            at + 1,
-            names.join(" ")
-        );
+        let _ = writeln!(out, "  subgraph wave_{} {{ rank=same; {} }}", at + 1, names.join(" "));
     }
     for edge in &graph.edges {
         let style = match (edge.transitive, edge.critical) {
@@ -91,12 +73,7 @@ fn dot(graph: &Graph) -> String {
 /// `1: title`, a line break, `3 steps`.
 fn label(node: &Node, line_break: &str, escape: fn(&str) -> String) -> String {
     let plural = if node.steps == 1 { "" } else { "s" };
-    format!(
-        "{}: {}{line_break}{} step{plural}",
-        node.stage,
-        escape(&node.title),
-        node.steps
-    )
+    format!("{}: {}{line_break}{} step{plural}", node.stage, escape(&node.title), node.steps)
 }
 
 /// Text inside a quoted Mermaid label, with everything special as an entity.
@@ -127,7 +104,5 @@ fn mermaid_text(text: &str) -> String {
 
 /// Text inside a quoted Graphviz label.
 fn dot_text(text: &str) -> String {
-    super::printable(text)
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
+    super::printable(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

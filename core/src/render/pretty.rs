@@ -19,37 +19,29 @@ const MOST_LINES: usize = 4;
 /// Characters of a line that are shown before and behind a place on a long line.
 const BESIDE: usize = 120;
 
-pub(super) fn write(plans: &[Checked<'_>], color: bool, out: &mut String) {
-    let renderer = if color {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
-    let renderer = renderer.decor_style(DecorStyle::Unicode);
+/// Findings go to `talk`, one line about each plan to `data`.
+pub(super) fn write(plans: &[Checked<'_>], color: bool, talk: &mut String, data: &mut String) {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Ascii);
     for plan in plans {
         let path = printable(plan.path);
-        for finding in &plan.report.findings {
-            let _ = writeln!(out, "{}\n", one(&renderer, &path, plan.source, finding));
+        for finding in &plan.findings {
+            let _ = writeln!(talk, "{}\n", one(&renderer, &path, plan.source, finding));
         }
-        let _ = writeln!(out, "{path}: {}", summary(plan));
+        let _ = writeln!(data, "{path}: {}", summary(plan));
     }
 }
 
 /// `2 errors, 1 warning; 3 stages in 2 waves`.
 pub(super) fn summary(plan: &Checked<'_>) -> String {
-    let count = |severity| {
-        plan.report
-            .findings
-            .iter()
-            .filter(|finding| finding.severity == severity)
-            .count()
-    };
+    let count =
+        |severity| plan.findings.iter().filter(|finding| finding.severity == severity).count();
     format!(
         "{}, {}; {} in {}",
         plural(count(Severity::Error), "error"),
         plural(count(Severity::Warning), "warning"),
-        plural(plan.report.stages.len(), "stage"),
-        plural(plan.report.graph.waves.len(), "wave"),
+        plural(plan.stage_count, "stage"),
+        plural(plan.graph.waves.len(), "wave"),
     )
 }
 
@@ -71,17 +63,11 @@ fn one(renderer: &Renderer, path: &str, source: &str, finding: &Finding) -> Stri
         .related
         .iter()
         .map(|related| {
-            (
-                printable(&related.message).into_owned(),
-                Excerpt::new(source, related.range),
-            )
+            (printable(&related.message).into_owned(), Excerpt::new(source, related.range))
         })
         .collect();
     let help = finding.help.as_deref().map(printable);
-    let fix = finding
-        .fix
-        .as_ref()
-        .map(|fix| format!("`--fix` will {}", printable(&fix.title)));
+    let fix = finding.fix.as_ref().map(|fix| format!("`--fix` will {}", printable(&fix.title)));
     let mut group: Group<'_> = level
         .primary_title(title.as_str())
         .id(finding.code.as_str())
@@ -109,26 +95,18 @@ struct Excerpt {
 impl Excerpt {
     fn new(source: &str, range: SourceRange) -> Self {
         let (start, mut end) = (range.start.offset as usize, range.end.offset as usize);
-        let line_start = before(source, start)
-            .rfind(['\n', '\r'])
-            .map_or(0, |at| at + 1);
+        let line_start = before(source, start).rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let place = source.get(start..end).unwrap_or_default();
         // A place over many lines is shown by its first one.
         if place.lines().count() > MOST_LINES {
             end = start + place.find(['\n', '\r']).unwrap_or(place.len());
         }
-        let line_end = end
-            + behind(source, end)
-                .find(['\n', '\r'])
-                .unwrap_or(behind(source, end).len());
+        let line_end =
+            end + behind(source, end).find(['\n', '\r']).unwrap_or(behind(source, end).len());
         let from = window_start(source, line_start, start);
         let to = window_end(source, end, line_end);
-        let mut excerpt = Self {
-            text: String::new(),
-            first_line: range.start.line as usize,
-            start: 0,
-            end: 0,
-        };
+        let mut excerpt =
+            Self { text: String::new(), first_line: range.start.line as usize, start: 0, end: 0 };
         if from > line_start {
             excerpt.text.push('…');
         }
@@ -147,8 +125,7 @@ impl Excerpt {
     fn copy(&mut self, text: &str) {
         for line in text.split_inclusive('\n') {
             for part in line.split_inclusive('\t') {
-                self.text
-                    .push_str(&printable(part.trim_end_matches(['\t', '\n'])));
+                self.text.push_str(&printable(part.trim_end_matches(['\t', '\n'])));
                 if part.ends_with('\t') {
                     self.text.push('\t');
                 } else if part.ends_with('\n') {

@@ -12,12 +12,7 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 pub(super) fn document(plans: &[Checked<'_>]) -> String {
     let results: Vec<Value> = plans
         .iter()
-        .flat_map(|plan| {
-            plan.report
-                .findings
-                .iter()
-                .map(|finding| result(plan.path, finding))
-        })
+        .flat_map(|plan| plan.findings.iter().map(|finding| result(plan.path, finding)))
         .collect();
     let rules: Vec<Value> = RULES
         .iter()

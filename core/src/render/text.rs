@@ -7,13 +7,8 @@ use crate::finding::{Finding, Severity};
 
 /// One finding a line, as the text format prints it.
 pub(super) fn line(finding: &Finding) -> String {
-    printable(&format!(
-        "{} stage={}: {}",
-        finding.code.as_str(),
-        finding.stage,
-        finding.message
-    ))
-    .into_owned()
+    printable(&format!("{} stage={}: {}", finding.code.as_str(), finding.stage, finding.message))
+        .into_owned()
 }
 
 /// One workflow command a finding.
@@ -52,10 +47,7 @@ pub(super) fn github(path: &str, finding: &Finding, out: &mut String) {
 
 /// Escapes the message of a workflow command.
 fn data(text: &str) -> String {
-    printable_keeping_lines(text)
-        .replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+    printable_keeping_lines(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes a property of a workflow command.
@@ -92,10 +84,7 @@ mod tests {
 
     #[test]
     fn nothing_that_steers_a_terminal_gets_through() {
-        assert_eq!(
-            printable("a\u{1b}[31mb\u{9b}2Jc\u{202e}d\r\ne\u{7}"),
-            "a[31mb2Jcde"
-        );
+        assert_eq!(printable("a\u{1b}[31mb\u{9b}2Jc\u{202e}d\r\ne\u{7}"), "a[31mb2Jcde");
         assert_eq!(data("100%\nnext"), "100%25%0Anext");
     }
 }

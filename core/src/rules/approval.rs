@@ -26,11 +26,8 @@ impl Checker<'_, '_> {
     pub(super) fn nothing_blocks_approval(&mut self) {
         let doc = self.doc;
         for row in doc.clarifications.iter().filter(|row| row.open) {
-            let status = if row.status.is_empty() {
-                String::from("no status")
-            } else {
-                row.status.clone()
-            };
+            let status =
+                if row.status.is_empty() { String::from("no status") } else { row.status.clone() };
             let message = format!(
                 "clarification {} blocks the approval ({})",
                 quoted(&row.id),

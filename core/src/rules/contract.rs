@@ -28,33 +28,23 @@ impl Checker<'_, '_> {
             .outline
             .blocks
             .iter()
-            .filter_map(|block| {
-                if let Block::Heading(heading) = block {
-                    Some(heading)
-                } else {
-                    None
-                }
-            })
+            .filter_map(
+                |block| {
+                    if let Block::Heading(heading) = block { Some(heading) } else { None }
+                },
+            )
             .collect();
         let end = self.doc.text.len();
         for wanted in HEADINGS {
-            if headings
-                .iter()
-                .any(|heading| heading.inline.text.contains(wanted))
-            {
+            if headings.iter().any(|heading| heading.inline.text.contains(wanted)) {
                 continue;
             }
-            let mut draft = Draft::new(
-                Code::C1,
-                0,
-                end..end,
-                format!("no heading contains '{wanted}'"),
-            )
-            .help(format!("add a heading with the words `{wanted}`"));
+            let mut draft =
+                Draft::new(Code::C1, 0, end..end, format!("no heading contains '{wanted}'"))
+                    .help(format!("add a heading with the words `{wanted}`"));
             let lower = wanted.to_lowercase();
-            if let Some(near) = headings
-                .iter()
-                .find(|heading| heading.inline.text.to_lowercase().contains(&lower))
+            if let Some(near) =
+                headings.iter().find(|heading| heading.inline.text.to_lowercase().contains(&lower))
             {
                 draft = draft.related("this one has another case", near.range.clone());
             }

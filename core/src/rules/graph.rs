@@ -24,20 +24,15 @@ impl Checker<'_, '_> {
                 );
                 continue;
             }
-            let ring: Vec<String> = rows
-                .iter()
-                .chain([first])
-                .map(|row| row.number().to_string())
-                .collect();
+            let ring: Vec<String> =
+                rows.iter().chain([first]).map(|row| row.number().to_string()).collect();
             let message = format!("depends-on graph has a cycle: {}", ring.join(" → "));
             let mut draft = Draft::new(Code::S8, 0, place, message).help(
                 "one of these dependencies has to go, or the stages have to be cut differently",
             );
             for row in rows.iter().skip(1) {
-                draft = draft.related(
-                    format!("stage {}", row.number()),
-                    row.depends_on_cell.clone(),
-                );
+                draft =
+                    draft.related(format!("stage {}", row.number()), row.depends_on_cell.clone());
             }
             drafts.push(draft);
         }
@@ -49,10 +44,7 @@ impl Checker<'_, '_> {
     pub(super) fn no_transitive_edge(&mut self) {
         let mut drafts = Vec::new();
         for (vertex, implied) in self.stage_graph.transitive().into_iter().enumerate() {
-            let row = self
-                .rows
-                .get(vertex)
-                .and_then(|at| Some((*at, self.doc.map.rows.get(*at)?)));
+            let row = self.rows.get(vertex).and_then(|at| Some((*at, self.doc.map.rows.get(*at)?)));
             let (Some((at, row)), false) = (row, implied.is_empty()) else {
                 continue;
             };
@@ -61,10 +53,8 @@ impl Checker<'_, '_> {
                 .filter_map(|other| self.doc.map.rows.get(*self.rows.get(*other)?)?.stage)
                 .collect();
             let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
-            let message = format!(
-                "depends-on {} is implied by the other dependencies",
-                words.join(", ")
-            );
+            let message =
+                format!("depends-on {} is implied by the other dependencies", words.join(", "));
             let draft = Draft::new(Code::W1, row.number(), row.depends_on_cell.clone(), message);
             // A cell that is not wholly understood is not rewritten.
             drafts.push(if row.depends_on.unreadable.is_none() {
@@ -75,10 +65,7 @@ impl Checker<'_, '_> {
                     .filter(|stage| !numbers.contains(stage))
                     .map(u32::to_string)
                     .collect();
-                let edit = DraftEdit {
-                    range: row.depends_on_cell.clone(),
-                    text: left.join(", "),
-                };
+                let edit = DraftEdit { range: row.depends_on_cell.clone(), text: left.join(", ") };
                 draft.fix(format!("take {} out", words.join(", ")), vec![edit])
             } else {
                 draft

@@ -17,24 +17,24 @@ impl Checker<'_, '_> {
         let draft = |range: ByteRange, message: &str| Draft::new(Code::S1, 0, range, message);
         match self.doc.maps.as_slice() {
             [] => {
-                let mut missing = draft(0..0, "section '## 4.5 Stage Map' is missing").help(
-                    "add the level-2 heading `## 4.5 Stage Map` and a table with the columns "
-                        .to_owned()
-                        + &COLUMNS.join(" | "),
-                );
-                if let Some((range, why)) = self.map_near_miss() {
+                let mut message = String::from("section '## 4.5 Stage Map' is missing");
+                let near = self.map_near_miss();
+                if let Some((range, why)) = &near {
+                    message.push_str(&format!(": line {} {why}", self.doc.line(range.start)));
+                }
+                let mut missing = draft(0..0, &message).help(format!(
+                    "add the level-2 heading `## 4.5 Stage Map` and a table with the columns {}",
+                    COLUMNS.join(" | ")
+                ));
+                if let Some((range, why)) = near {
                     missing = missing.related(format!("this {why}"), range);
                 }
                 self.add(missing);
             }
             [only] => self.map_table(only.range.clone()),
             [first, .., last] => {
-                let lines: Vec<u32> = self
-                    .doc
-                    .maps
-                    .iter()
-                    .map(|map| self.doc.line(map.range.start))
-                    .collect();
+                let lines: Vec<u32> =
+                    self.doc.maps.iter().map(|map| self.doc.line(map.range.start)).collect();
                 let message = format!("more than one Stage Map: lines {}", listed(&lines));
                 self.add(
                     draft(last.range.clone(), &message)
@@ -51,20 +51,15 @@ impl Checker<'_, '_> {
             let mut draft = Draft::new(Code::S1, 0, heading, "the Stage Map has no table")
                 .help("add a table with the columns ".to_owned() + &COLUMNS.join(" | "));
             if let Some(other) = map.unlike_tables.first() {
-                draft = draft.related(
-                    "this table has no columns `stage` and `depends-on`",
-                    other.clone(),
-                );
+                draft = draft
+                    .related("this table has no columns `stage` and `depends-on`", other.clone());
             }
             self.add(draft);
             return;
         };
         let mut drafts = Vec::new();
         if !map.missing_columns.is_empty() {
-            let message = format!(
-                "the Stage Map has no column {}",
-                listed(&map.missing_columns)
-            );
+            let message = format!("the Stage Map has no column {}", listed(&map.missing_columns));
             drafts.push(
                 Draft::new(Code::S1, 0, table.clone(), message)
                     .help("the columns are ".to_owned() + &COLUMNS.join(" | ")),
@@ -120,10 +115,7 @@ impl Checker<'_, '_> {
                 }
                 Block::Fence(fence) if fenced.is_none() => {
                     fenced = map_line(text, &fence.range).map(|line| {
-                        (
-                            line,
-                            String::from("stands inside a code fence, so it is text"),
-                        )
+                        (line, String::from("stands inside a code fence, so it is text"))
                     });
                 }
                 _ => {}
@@ -201,70 +193,32 @@ impl Checker<'_, '_> {
     }
 
     fn unreadable(&self, row: &MapRow, why: &Unreadable) -> Draft {
-        const FORMS: &str = "write `(none)`, or stage numbers separated by commas such as `1, 2`";
-        let (message, help) = match why {
-            Unreadable::Missing => (
-                String::from("depends-on is missing: the row has no such cell"),
-                FORMS.to_owned(),
-            ),
-            Unreadable::OnlyComment => (
-                String::from("depends-on holds only a comment"),
-                FORMS.to_owned(),
-            ),
-            Unreadable::Struck => (
-                format!(
-                    "depends-on {} cannot be read: some of it is struck out",
-                    self.cell_quoted(row)
-                ),
-                FORMS.to_owned(),
-            ),
-            Unreadable::All => (
-                String::from("depends-on 'all' cannot be read: it names no stage"),
-                self.earlier_stages(row),
-            ),
-            Unreadable::Reversed(text) => (
-                format!(
-                    "depends-on {} cannot be read: the range runs backwards",
-                    quoted(text)
-                ),
-                FORMS.to_owned(),
-            ),
-            Unreadable::Open(text) => (
-                format!(
-                    "depends-on {} cannot be read: the range has no end",
-                    quoted(text)
-                ),
-                FORMS.to_owned(),
-            ),
-            Unreadable::Ambiguous(text) => (
-                format!(
-                    "depends-on {} cannot be read: it may mean both stages or either",
-                    quoted(text)
-                ),
-                FORMS.to_owned(),
-            ),
-            Unreadable::Words(text) if text.is_empty() => (
-                format!(
-                    "depends-on {} cannot be read: an entry of the list is empty",
-                    self.cell_quoted(row)
-                ),
-                FORMS.to_owned(),
-            ),
-            Unreadable::Words(text) => (
-                format!("depends-on {} cannot be read", quoted(text)),
-                FORMS.to_owned(),
-            ),
+        let reason = match why {
+            Unreadable::Missing => {
+                let message = String::from("depends-on is missing: the row has no such cell");
+                return self.at_dependencies(row, message).help(FORMS);
+            }
+            Unreadable::OnlyComment => String::from("it holds only a comment"),
+            Unreadable::Struck => String::from("some of it is struck out"),
+            Unreadable::All => String::from("it names no stage"),
+            Unreadable::Reversed(text) => format!("the range {} runs backwards", quoted(text)),
+            Unreadable::Open(text) => format!("the range {} has no end", quoted(text)),
+            Unreadable::Ambiguous(text) => {
+                format!("{} may mean both stages or either", quoted(text))
+            }
+            Unreadable::Words(text) if text.is_empty() => {
+                String::from("an entry of the list is empty")
+            }
+            Unreadable::Words(text) => format!("{} is no stage", quoted(text)),
         };
+        let help =
+            if *why == Unreadable::All { self.earlier_stages(row) } else { FORMS.to_owned() };
+        let message = format!("depends-on {} cannot be read: {reason}", self.cell_quoted(row));
         self.at_dependencies(row, message).help(help)
     }
 
     fn cell_quoted(&self, row: &MapRow) -> String {
-        quoted(
-            self.doc
-                .text
-                .get(row.depends_on_cell.clone())
-                .unwrap_or_default(),
-        )
+        quoted(self.doc.text.get(row.depends_on_cell.clone()).unwrap_or_default())
     }
 
     fn earlier_stages(&self, row: &MapRow) -> String {
@@ -305,11 +259,7 @@ impl Checker<'_, '_> {
             );
         }
         for &stage in known.cancelled_in(first, last) {
-            let other = self
-                .doc
-                .row_of
-                .get(&stage)
-                .and_then(|at| self.doc.map.rows.get(*at));
+            let other = self.doc.row_of.get(&stage).and_then(|at| self.doc.map.rows.get(*at));
             let Some(other) = other else { continue };
             drafts.push(
                 self.at_dependencies(row, format!("depends-on {stage} is cancelled"))
@@ -334,12 +284,7 @@ impl Checker<'_, '_> {
                     continue;
                 }
                 Some(section) => section.steps.len(),
-                None if row
-                    .step_count
-                    .is_some_and(|count| count > self.options.max_steps) =>
-                {
-                    0
-                }
+                None if row.step_count.is_some_and(|count| count > self.options.max_steps) => 0,
                 None => continue,
             };
             if row.step_count.map(|count| count as usize) == Some(real) {
@@ -354,10 +299,7 @@ impl Checker<'_, '_> {
             let mut draft =
                 Draft::new(Code::S7, row.number(), row.step_count_cell.clone(), message);
             if row.step_count_written
-                && self
-                    .doc
-                    .section(row)
-                    .is_some_and(|section| section.has_step_table)
+                && self.doc.section(row).is_some_and(|section| section.has_step_table)
             {
                 draft = draft.replace(
                     format!("write the real count, {real}"),
@@ -371,6 +313,9 @@ impl Checker<'_, '_> {
         }
     }
 }
+
+/// The canonical forms of `depends-on`, for help texts.
+const FORMS: &str = "write `(none)`, or stage numbers separated by commas such as `1, 2`";
 
 /// The most stages a help text lists.
 const MOST_LISTED: usize = 50;
@@ -396,11 +341,8 @@ impl Known {
             runs.push((number, end));
         }
         runs.reverse();
-        let mut cancelled: Vec<u32> = rows
-            .iter()
-            .filter(|row| row.cancelled)
-            .filter_map(|row| row.stage)
-            .collect();
+        let mut cancelled: Vec<u32> =
+            rows.iter().filter(|row| row.cancelled).filter_map(|row| row.stage).collect();
         cancelled.sort_unstable();
         cancelled.dedup();
         Self { runs, cancelled }
@@ -438,17 +380,9 @@ pub(super) fn padded(text: &str, cell: &ByteRange, new: &str) -> String {
     if !cell.is_empty() {
         return new.to_owned();
     }
-    let before = text
-        .get(..cell.start)
-        .is_some_and(|before| before.ends_with('|'));
-    let after = text
-        .get(cell.end..)
-        .is_some_and(|after| after.starts_with('|'));
-    format!(
-        "{}{new}{}",
-        if before { " " } else { "" },
-        if after { " " } else { "" }
-    )
+    let before = text.get(..cell.start).is_some_and(|before| before.ends_with('|'));
+    let after = text.get(cell.end..).is_some_and(|after| after.starts_with('|'));
+    format!("{}{new}{}", if before { " " } else { "" }, if after { " " } else { "" })
 }
 
 /// The source of a cell for a message.
@@ -472,8 +406,5 @@ fn map_line(text: &str, range: &ByteRange) -> Option<ByteRange> {
 
 /// An edit of one cell.
 pub(super) fn cell_edit(text: &str, cell: &ByteRange, new: &str) -> DraftEdit {
-    DraftEdit {
-        range: cell.clone(),
-        text: padded(text, cell, new),
-    }
+    DraftEdit { range: cell.clone(), text: padded(text, cell, new) }
 }

@@ -35,26 +35,14 @@ pub struct Rule {
 /// Every rule, in the order of its code. The long text of each is the doc comment of its
 /// function; the rules page puts both together.
 pub const RULES: &[Rule] = &[
-    rule(
-        Code::S1,
-        "there is exactly one Stage Map, with a table and at least one row",
-    ),
-    rule(
-        Code::S2,
-        "the rows of the Stage Map are numbered 1..N in order",
-    ),
-    rule(
-        Code::S3,
-        "each row has exactly one section, each section a row",
-    ),
+    rule(Code::S1, "there is exactly one Stage Map, with a table and at least one row"),
+    rule(Code::S2, "the rows of the Stage Map are numbered 1..N in order"),
+    rule(Code::S3, "each row has exactly one section, each section a row"),
     rule(Code::S4, "each section has its four subsections"),
     rule(Code::S5, "a stage has at most 6 effective steps"),
     rule(Code::S6, "each dependency exists and can be read"),
     rule(Code::S7, "the step count in the map is the real one"),
-    rule(
-        Code::S8,
-        "no stage depends on itself, and no stages wait for each other in a circle",
-    ),
+    rule(Code::S8, "no stage depends on itself, and no stages wait for each other in a circle"),
     rule(
         Code::S9,
         "stages that may run in parallel share no file, and no file is outside the project",
@@ -63,21 +51,14 @@ pub const RULES: &[Rule] = &[
     rule(Code::A2, "no open clarification blocks the approval"),
     rule(Code::C1, "the report has the headings of its contract"),
     rule(Code::W1, "no dependency is implied by the others"),
-    rule(
-        Code::W2,
-        "headings, subsections and depends-on are written canonically",
-    ),
+    rule(Code::W2, "headings, subsections and depends-on are written canonically"),
     rule(Code::W3, "a stage has steps"),
     rule(Code::W4, "the Markdown says what it seems to say"),
     rule(Code::W5, "the title in the map is the title of the section"),
 ];
 
 const fn rule(code: Code, summary: &'static str) -> Rule {
-    Rule {
-        code,
-        summary,
-        severity: code.severity(),
-    }
+    Rule { code, summary, severity: code.severity() }
 }
 
 /// A plan under check: what was read, the graph of it, and what was found so far.
@@ -93,13 +74,7 @@ pub(crate) struct Checker<'d, 'a> {
 impl<'d, 'a> Checker<'d, 'a> {
     pub(crate) fn new(doc: &'d Document<'a>, options: CheckOptions) -> Self {
         let (vertices, rows) = vertices(doc);
-        Self {
-            doc,
-            options,
-            stage_graph: StageGraph::new(vertices),
-            rows,
-            found: Vec::new(),
-        }
+        Self { doc, options, stage_graph: StageGraph::new(vertices), rows, found: Vec::new() }
     }
 
     /// Runs every rule; the findings come in source order.
@@ -142,11 +117,7 @@ impl<'d, 'a> Checker<'d, 'a> {
 
 /// The severity of a code under the options of a check.
 pub(crate) fn severity(code: Code, options: CheckOptions) -> Severity {
-    if code == Code::S9 && options.strict {
-        Severity::Error
-    } else {
-        code.severity()
-    }
+    if code == Code::S9 && options.strict { Severity::Error } else { code.severity() }
 }
 
 /// The findings with their positions.
@@ -192,12 +163,7 @@ fn vertices(doc: &Document<'_>) -> (Vec<Vertex>, Vec<usize>) {
                 .copied()
                 .collect();
             depends_on.sort_unstable();
-            Some(Vertex {
-                stage: row.number(),
-                title: row.title.clone(),
-                steps,
-                depends_on,
-            })
+            Some(Vertex { stage: row.number(), title: row.title.clone(), steps, depends_on })
         })
         .collect();
     (vertices, rows)
@@ -216,11 +182,8 @@ fn listed<T: ToString>(items: &[T]) -> String {
 /// Text of the plan inside a message: one line, no control characters, not too long.
 fn quoted(text: &str) -> String {
     const LONGEST: usize = 60;
-    let mut short: String = text
-        .chars()
-        .map(|ch| if ch.is_control() { ' ' } else { ch })
-        .take(LONGEST)
-        .collect();
+    let mut short: String =
+        text.chars().map(|ch| if ch.is_control() { ' ' } else { ch }).take(LONGEST).collect();
     if text.chars().nth(LONGEST).is_some() {
         short.push('…');
     }

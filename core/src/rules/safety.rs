@@ -22,7 +22,7 @@ impl Checker<'_, '_> {
     /// Two stages may run at the same time when neither waits for the other, directly or through
     /// others; then their steps must not name the same file. Files of a step are compared as
     /// normalised paths. Where more than 16 stages touch one file, each is compared with the next
-    /// in building order only. A path that leaves the project is a finding as well. Warnings; with
+    /// in building order only; a stage whose dependencies cannot be read is not compared. A path that leaves the project is a finding as well. Warnings; with
     /// `--strict`, errors.
     pub(super) fn parallel_stages_share_no_file(&mut self) {
         let mut touches: HashMap<&str, Vec<Touch>> = HashMap::new();
@@ -34,18 +34,21 @@ impl Checker<'_, '_> {
             let Some(section) = self.doc.section(row) else {
                 continue;
             };
+            // Whether it may run beside others cannot be known; that is an S6.
+            let unknown = row.depends_on.unreadable.is_some()
+                || self
+                    .doc
+                    .dependencies(at)
+                    .iter()
+                    .any(|stage| !self.doc.row_of.contains_key(stage));
             for step in &section.steps {
                 for file in &step.files {
                     match file {
                         StepFile::Inside(path) => {
                             let list = touches.entry(path).or_default();
-                            if list.last().is_none_or(|last| last.vertex != vertex) {
+                            if !unknown && list.last().is_none_or(|last| last.vertex != vertex) {
                                 let cell = step.files_cell.clone();
-                                list.push(Touch {
-                                    vertex,
-                                    stage: row.number(),
-                                    cell,
-                                });
+                                list.push(Touch { vertex, stage: row.number(), cell });
                             }
                         }
                         StepFile::Outside(path) => drafts.push(
@@ -61,10 +64,8 @@ impl Checker<'_, '_> {
                 }
             }
         }
-        let mut shared: Vec<(&str, Vec<Touch>)> = touches
-            .into_iter()
-            .filter(|(_, list)| list.len() > 1)
-            .collect();
+        let mut shared: Vec<(&str, Vec<Touch>)> =
+            touches.into_iter().filter(|(_, list)| list.len() > 1).collect();
         shared.sort_unstable_by_key(|(path, _)| *path);
         for (path, list) in shared {
             self.compare(path, list, &mut drafts);
@@ -78,10 +79,8 @@ impl Checker<'_, '_> {
         for (at, first) in list.iter().enumerate() {
             let reach = if many { 1 } else { list.len() };
             for second in list.iter().skip(at + 1).take(reach) {
-                let (a, b) = (
-                    self.stage_graph.wave(first.vertex),
-                    self.stage_graph.wave(second.vertex),
-                );
+                let (a, b) =
+                    (self.stage_graph.wave(first.vertex), self.stage_graph.wave(second.vertex));
                 // Stages in a cycle never run at all; that is an S8.
                 if a == 0 || b == 0 || self.stage_graph.waits(second.vertex, first.vertex) {
                     continue;
@@ -93,11 +92,7 @@ impl Checker<'_, '_> {
 }
 
 fn collision(path: &str, first: &Touch, second: &Touch, of: Option<usize>) -> Draft {
-    let (low, high) = if first.stage < second.stage {
-        (first, second)
-    } else {
-        (second, first)
-    };
+    let (low, high) = if first.stage < second.stage { (first, second) } else { (second, first) };
     let name = quoted(path);
     let message = format!(
         "stage {} and stage {} may run in parallel and both touch {}",
@@ -113,9 +108,6 @@ fn collision(path: &str, first: &Touch, second: &Touch, of: Option<usize>) -> Dr
         help.push_str(&format!("; {count} stages touch this file"));
     }
     Draft::new(Code::S9, high.stage, high.cell.clone(), message)
-        .related(
-            format!("stage {} touches it here", low.stage),
-            low.cell.clone(),
-        )
+        .related(format!("stage {} touches it here", low.stage), low.cell.clone())
         .help(help)
 }

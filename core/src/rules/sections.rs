@@ -20,28 +20,15 @@ impl Checker<'_, '_> {
             near.entry(*stage).or_insert(miss);
         }
         for row in doc.map.rows.iter().filter(|row| !row.cancelled) {
-            let Some(stage) = row
-                .stage
-                .filter(|stage| !doc.section_of.contains_key(stage))
-            else {
+            let Some(stage) = row.stage.filter(|stage| !doc.section_of.contains_key(stage)) else {
                 continue;
             };
             let heading = doc.section_heading(stage);
-            let mut draft = Draft::new(
-                Code::S3,
-                stage,
-                row.stage_cell.clone(),
-                format!("stage section '{heading}' missing"),
-            )
-            .help(format!("add the section `{heading} {}`", row.title));
-            if let Some(NearMiss { range, why }) = near.get(&stage) {
-                let line = doc.line(range.start);
-                draft = draft
-                    .related(format!("this line {why}"), range.clone())
-                    .help(format!(
-                        "line {line} {why}; write `{heading} {}`",
-                        row.title
-                    ));
+            let message = format!("stage section '{heading}' missing");
+            let mut draft = Draft::new(Code::S3, stage, row.stage_cell.clone(), message)
+                .help(format!("write its heading as `{heading} {}`", row.title));
+            if let Some(miss) = near.get(&stage) {
+                draft = self.with_near_miss(draft, miss);
             }
             self.add(draft);
         }
@@ -51,10 +38,7 @@ impl Checker<'_, '_> {
                 && first != at
                 && let Some(original) = doc.sections.found.get(first)
             {
-                let lines = [
-                    doc.line(original.heading.start),
-                    doc.line(section.heading.start),
-                ];
+                let lines = [doc.line(original.heading.start), doc.line(section.heading.start)];
                 let message = format!(
                     "stage section '{}' stands twice: lines {}",
                     doc.section_heading(stage),
@@ -92,12 +76,9 @@ impl Checker<'_, '_> {
                 let message = format!("required subsection '### {name}' missing");
                 let mut draft =
                     Draft::new(Code::S4, section.stage, section.heading.clone(), message)
-                        .help(format!("add the heading `### {name}` to this section"));
+                        .help(format!("give this section the heading `### {name}`"));
                 if let Some(Some(near)) = section.near.get(which) {
-                    let line = self.doc.line(near.range.start);
-                    draft = draft
-                        .related(format!("this line {}", near.why), near.range.clone())
-                        .help(format!("line {line} {}; write `### {name}`", near.why));
+                    draft = self.with_near_miss(draft, near);
                 }
                 drafts.push(draft);
             }
@@ -108,9 +89,8 @@ impl Checker<'_, '_> {
                 let message =
                     format!("required subsection '### {name}' missing its table of steps");
                 let mut draft =
-                    Draft::new(Code::S4, section.stage, stepwise.heading.clone(), message).help(
-                        format!("add a table with the columns {}", STEP_COLUMNS.join(" | ")),
-                    );
+                    Draft::new(Code::S4, section.stage, stepwise.heading.clone(), message)
+                        .help(format!("add a table with the columns {}", STEP_COLUMNS.join(" | ")));
                 if let Some(other) = &section.unlike_table {
                     draft = draft.related(
                         "this table has neither a column `step` nor `action`",
@@ -121,6 +101,12 @@ impl Checker<'_, '_> {
             }
         }
         self.found.extend(drafts);
+    }
+
+    /// Says in the message, and shows, what comes close to what is missing.
+    fn with_near_miss(&self, mut draft: Draft, near: &NearMiss) -> Draft {
+        draft.message.push_str(&format!(": line {} {}", self.doc.line(near.range.start), near.why));
+        draft.related(format!("this line {}", near.why), near.range.clone())
     }
 
     /// A stage has at most 6 effective steps (`--max-steps` sets another limit). A row is a step
@@ -151,13 +137,7 @@ impl Checker<'_, '_> {
     /// A stage has at least one step.
     pub(super) fn has_steps(&mut self) {
         let mut drafts = Vec::new();
-        for section in self
-            .doc
-            .sections
-            .found
-            .iter()
-            .filter(|section| section.has_step_table)
-        {
+        for section in self.doc.sections.found.iter().filter(|section| section.has_step_table) {
             if let Some(Some(stepwise)) = section.subsections.get(STEPWISE)
                 && section.steps.is_empty()
             {

@@ -1,5 +1,7 @@
 //! Structural traps: W4.
 
+use std::collections::HashMap;
+
 use super::{Checker, listed, quoted};
 use crate::finding::{Code, Draft};
 use crate::plan::outline::{
@@ -12,8 +14,8 @@ const MOST_NAMED: usize = 3;
 
 impl Checker<'_, '_> {
     /// The Markdown says what it seems to say: no code fence that is never closed, or closed early
-    /// by a nested one of the same length (the finding names what it swallowed); no comment that
-    /// is never closed; no text turned into a heading by the rule under it; no table row cut off
+    /// by a nested one of the same length (the finding names what it swallowed); no comment or
+    /// front matter that is never closed; no text turned into a heading by the rule under it; no table row cut off
     /// by a blank line, with too many or too few cells, or split by an unescaped pipe in a code
     /// span; no table that is none because its delimiter row has another number of cells.
     pub(super) fn no_trap(&mut self) {
@@ -22,6 +24,7 @@ impl Checker<'_, '_> {
         let mut drafts = Vec::new();
         let mut after_table: Option<&Table> = None;
         let mut early: Option<usize> = None;
+        drafts.extend(self.front_matter());
         for (at, block) in outline.blocks.iter().enumerate() {
             let mut table_here = None;
             match block {
@@ -60,6 +63,20 @@ impl Checker<'_, '_> {
         self.found.extend(drafts);
     }
 
+    /// A first line `---` with metadata under it and no end: to Markdown a rule and text.
+    fn front_matter(&self) -> Option<Draft> {
+        let open = crate::plan::front_matter::unclosed(self.doc.text)?;
+        Some(
+            Draft::new(
+                Code::W4,
+                0,
+                open,
+                "the front matter is never closed, so it is read as text",
+            )
+            .help("close it with a line `---` behind its last entry"),
+        )
+    }
+
     fn never_closed(&self, fence: &Fence) -> Draft {
         let text = self.doc.text;
         let source = text.get(fence.range.clone()).unwrap_or_default();
@@ -71,15 +88,8 @@ impl Checker<'_, '_> {
         );
         let (mark, length) = fence_run(line).unwrap_or(('`', 3));
         let close: String = std::iter::repeat_n(mark, length).collect();
-        Draft::new(
-            Code::W4,
-            0,
-            fence.range.start..fence.range.start + line.len(),
-            message,
-        )
-        .help(format!(
-            "close it with a line `{close}` where the code ends"
-        ))
+        Draft::new(Code::W4, 0, fence.range.start..fence.range.start + line.len(), message)
+            .help(format!("close it with a line `{close}` where the code ends"))
     }
 
     /// A closed fence that holds a line which opens another fence of the same mark: the author
@@ -100,13 +110,10 @@ impl Checker<'_, '_> {
             "the code fence is closed early, at line {end}, by the end of the one nested in it"
         );
         // What the author's own end then opens: the next fence without a word behind it.
-        let opened = rest
-            .unwrap_or_default()
-            .iter()
-            .find_map(|block| match block {
-                Block::Fence(next) => Some(next),
-                _ => None,
-            });
+        let opened = rest.unwrap_or_default().iter().find_map(|block| match block {
+            Block::Fence(next) => Some(next),
+            _ => None,
+        });
         if let Some(next) = opened {
             let line = first_line(text.get(next.range.clone()).unwrap_or_default());
             if line.trim().chars().all(|ch| ch == mark) {
@@ -122,9 +129,7 @@ impl Checker<'_, '_> {
         Some(
             Draft::new(Code::W4, 0, start..start + opening.len(), message)
                 .related("the nested fence", start + at..start + at + inner.len())
-                .help(format!(
-                    "write the outer fence longer: `{longer}` at both ends"
-                )),
+                .help(format!("write the outer fence longer: `{longer}` at both ends")),
         )
     }
 
@@ -165,13 +170,8 @@ impl Checker<'_, '_> {
             "the comment is never closed: it swallows {lines} lines{}",
             self.headings_in(range)
         );
-        Draft::new(
-            Code::W4,
-            0,
-            range.start..range.start + first_line(source).len(),
-            message,
-        )
-        .help("close it with `-->` where the comment ends")
+        Draft::new(Code::W4, 0, range.start..range.start + first_line(source).len(), message)
+            .help("close it with `-->` where the comment ends")
     }
 
     /// A paragraph that became a heading by the `---` under it. A heading written so on purpose is
@@ -196,10 +196,7 @@ impl Checker<'_, '_> {
                 Code::W4,
                 0,
                 start + at..start + at + rule.len(),
-                format!(
-                    "the rule turns the text above it into a heading: {}",
-                    quoted(first)
-                ),
+                format!("the rule turns the text above it into a heading: {}", quoted(first)),
             )
             .help("put a blank line before the rule"),
         )
@@ -215,10 +212,7 @@ impl Checker<'_, '_> {
             return None;
         }
         let place = range.start..range.start + first.trim_end().len();
-        let delimiter = lines
-            .next()
-            .map(|(_, line)| line)
-            .filter(|line| is_delimiter(line));
+        let delimiter = lines.next().map(|(_, line)| line).filter(|line| is_delimiter(line));
         let draft = |message: String, help: &str| {
             Some(Draft::new(Code::W4, 0, place.clone(), message).help(help))
         };
@@ -248,10 +242,7 @@ impl Checker<'_, '_> {
 }
 
 fn is_delimiter(line: &str) -> bool {
-    line.contains('-')
-        && line
-            .chars()
-            .all(|ch| matches!(ch, '|' | '-' | ':' | ' ' | '\t'))
+    line.contains('-') && line.chars().all(|ch| matches!(ch, '|' | '-' | ':' | ' ' | '\t'))
 }
 
 fn table_rows(outline: &Outline<'_>, table: &Table, drafts: &mut Vec<Draft>) {
@@ -267,18 +258,13 @@ fn table_row(text: &str, row: &Row, width: usize) -> Option<Draft> {
     let source = text.get(row.range.clone()).unwrap_or_default();
     let draft = |message: String| Draft::new(Code::W4, 0, row.range.clone(), message);
     if !row.is_row(width) {
-        let message = format!(
-            "the text {} is read as a row of the table above",
-            quoted(source)
-        );
+        let message = format!("the text {} is read as a row of the table above", quoted(source));
         return Some(draft(message).help("put a blank line before it"));
     }
     if splits_code(source) {
         return Some(
-            draft(String::from(
-                "an unescaped pipe in a code span splits the cell",
-            ))
-            .help("write the pipe as `\\|`"),
+            draft(String::from("an unescaped pipe in a code span splits the cell"))
+                .help("write the pipe as `\\|`"),
         );
     }
     if row.written == width {
@@ -292,58 +278,66 @@ fn table_row(text: &str, row: &Row, width: usize) -> Option<Draft> {
     }))
 }
 
-/// Whether an unescaped pipe stands between two runs of backticks of the same length.
+/// Whether an unescaped pipe stands inside what was meant as a code span: between two runs of
+/// backticks of the same length, the first with code right behind it. Linear in the row.
 fn splits_code(row: &str) -> bool {
     if !row.contains('`') {
         return false;
     }
-    let bytes = row.as_bytes();
+    let runs = backtick_runs(row);
+    // For each run the next one of the same length.
+    let mut next_of: HashMap<usize, usize> = HashMap::new();
+    let mut next = vec![None; runs.len()];
+    for (at, run) in runs.iter().enumerate().rev() {
+        if let Some(slot) = next.get_mut(at) {
+            *slot = next_of.insert(run.length, at);
+        }
+    }
     let mut at = 0;
-    while let Some(start) = bytes
-        .get(at..)
-        .and_then(|rest| rest.iter().position(|byte| *byte == b'`'))
-    {
-        let start = at + start;
-        let length = run(bytes, start);
-        let mut next = start + length;
-        let mut pipe = false;
-        let mut closed = None;
-        while let Some(&byte) = bytes.get(next) {
-            match byte {
-                b'`' => {
-                    let inner = run(bytes, next);
-                    if inner == length {
-                        closed = Some(next + inner);
-                        break;
-                    }
-                    next += inner;
-                }
-                b'|' => {
-                    pipe |= bytes.get(next.wrapping_sub(1)) != Some(&b'\\');
-                    next += 1;
-                }
-                _ => next += 1,
-            }
-        }
-        match closed {
-            // A span that begins in one cell and ends in another is two single backticks as often
-            // as not; it counts only when it does not begin right behind the other's end.
-            Some(end) => {
-                if pipe && bytes.get(start + length) != Some(&b' ') {
-                    return true;
-                }
-                at = if pipe { start + length } else { end };
-            }
-            None => at = start + length,
-        }
+    while let Some(run) = runs.get(at) {
+        let end = next.get(at).copied().flatten();
+        at = match end.and_then(|end| Some((end, runs.get(end)?))) {
+            Some((end, closing)) if closing.pipes == run.pipes => end + 1,
+            Some(_) if !run.blank_behind => return true,
+            // A blank behind the backtick: two lone ones as often as a span.
+            _ => at + 1,
+        };
     }
     false
 }
 
-fn run(bytes: &[u8], start: usize) -> usize {
-    bytes.get(start..).map_or(0, |rest| {
-        rest.iter().take_while(|byte| **byte == b'`').count()
-    })
+/// A run of backticks in a row.
+struct Run {
+    length: usize,
+    /// Unescaped pipes before it.
+    pipes: usize,
+    blank_behind: bool,
+}
+
+fn backtick_runs(row: &str) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut pipes = 0;
+    let mut previous = None;
+    for byte in row.bytes() {
+        match (byte, previous) {
+            (b'`', Some(b'`')) => {
+                if let Some(run) = runs.last_mut() {
+                    run.length += 1;
+                }
+            }
+            (b'`', _) => runs.push(Run { length: 1, pipes, blank_behind: false }),
+            (b' ', Some(b'`')) => {
+                if let Some(run) = runs.last_mut() {
+                    run.blank_behind = true;
+                }
+            }
+            (b'|', Some(b'\\')) => {}
+            (b'|', _) => pipes += 1,
+            _ => {}
+        }
+        previous = Some(byte);
+    }
+    runs
 }
 
 fn first_line(source: &str) -> &str {

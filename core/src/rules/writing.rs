@@ -27,11 +27,7 @@ impl Checker<'_, '_> {
             return;
         };
         let source = map.line_start..map.range.end;
-        let number = map
-            .number
-            .as_ref()
-            .map(|number| format!("{number} "))
-            .unwrap_or_default();
+        let number = map.number.as_ref().map(|number| format!("{number} ")).unwrap_or_default();
         let canonical = format!("## {number}Stage Map");
         let written = self.doc.text.get(source.clone()).unwrap_or_default();
         // A note in parentheses is the author's; it stays without a finding.
@@ -41,27 +37,18 @@ impl Checker<'_, '_> {
             return;
         }
         drafts.push(
-            Draft::new(
-                Code::W2,
-                0,
-                map.range.clone(),
-                format!("canonical is '{canonical}'"),
-            )
-            .replace("write the heading canonically", source, canonical),
+            Draft::new(Code::W2, 0, map.range.clone(), format!("canonical form is '{canonical}'"))
+                .replace("write the heading canonically", source, canonical),
         );
     }
 
     fn careless_sections(&self, drafts: &mut Vec<Draft>) {
         for section in &self.doc.sections.found {
-            let row = self
-                .doc
-                .row_of
-                .get(&section.stage)
-                .and_then(|at| self.doc.map.rows.get(*at));
+            let row = self.doc.row_of.get(&section.stage).and_then(|at| self.doc.map.rows.get(*at));
             let title = row.map(|row| row.title.as_str()).unwrap_or_default();
             let canonical = section.canonical_heading(section.stage, title);
             if self.doc.text.get(section.source.clone()) != Some(canonical.as_str()) {
-                let message = format!("canonical is '{canonical}'");
+                let message = format!("canonical form is '{canonical}'");
                 drafts.push(
                     Draft::new(Code::W2, section.stage, section.heading.clone(), message).replace(
                         "write the heading canonically",
@@ -71,9 +58,8 @@ impl Checker<'_, '_> {
                 );
             }
             for (subsection, name) in section.subsections.iter().zip(SUBSECTIONS) {
-                let Some(subsection) = subsection
-                    .as_ref()
-                    .filter(|subsection| subsection.level != 3)
+                let Some(subsection) =
+                    subsection.as_ref().filter(|subsection| subsection.level != 3)
                 else {
                     continue;
                 };
@@ -84,7 +70,7 @@ impl Checker<'_, '_> {
                         section.stage,
                         subsection.heading.clone(),
                         format!(
-                            "canonical is '{canonical}', this is level {}",
+                            "canonical form is '{canonical}', this is level {}",
                             subsection.level
                         ),
                     )
@@ -110,7 +96,7 @@ impl Checker<'_, '_> {
                         Code::W2,
                         stage,
                         row.stage_cell.clone(),
-                        format!("canonical is '{stage}'"),
+                        format!("canonical form is '{stage}'"),
                     )
                     .replace(
                         "write the number alone",
@@ -127,9 +113,9 @@ impl Checker<'_, '_> {
             let twice = repeated(&row.depends_on.items);
             let message = match twice {
                 Some(stage) => {
-                    format!("canonical depends-on is '{canonical}': {stage} stands twice")
+                    format!("canonical form is '{canonical}': {stage} stands twice")
                 }
-                None => format!("canonical depends-on is '{canonical}'"),
+                None => format!("canonical form is '{canonical}'"),
             };
             drafts.push(
                 Draft::new(Code::W2, row.number(), row.depends_on_cell.clone(), message)
@@ -150,10 +136,7 @@ impl Checker<'_, '_> {
             if map == own || map == without_note(&own) || without_note(&map) == own {
                 continue;
             }
-            let message = format!(
-                "the title in the Stage Map is {}",
-                super::quoted(&row.title)
-            );
+            let message = format!("the title in the Stage Map is {}", super::quoted(&row.title));
             drafts.push(
                 Draft::new(Code::W5, row.number(), section.title_range.clone(), message)
                     .related("the title in the map", row.title_cell.clone())
@@ -169,20 +152,13 @@ pub(crate) fn canonical_dependencies(stages: &[u32]) -> String {
     if stages.is_empty() {
         return String::from("(none)");
     }
-    stages
-        .iter()
-        .map(u32::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+    stages.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The first number that single items name twice.
 fn repeated(items: &[crate::plan::depends_on::Item]) -> Option<u32> {
-    let mut single: Vec<u32> = items
-        .iter()
-        .filter(|item| item.first == item.last)
-        .map(|item| item.first)
-        .collect();
+    let mut single: Vec<u32> =
+        items.iter().filter(|item| item.first == item.last).map(|item| item.first).collect();
     single.sort_unstable();
     single.windows(2).find_map(|pair| match pair {
         [a, b] if a == b => Some(*a),
@@ -204,9 +180,5 @@ fn without_note(title: &str) -> &str {
     if !title.ends_with(')') {
         return title;
     }
-    title
-        .rfind(" (")
-        .and_then(|at| title.get(..at))
-        .unwrap_or(title)
-        .trim_end()
+    title.rfind(" (").and_then(|at| title.get(..at)).unwrap_or(title).trim_end()
 }
