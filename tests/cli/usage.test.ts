@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { isNoun } from '../../cli-js/src/cli/define.js';
 import { parseFast } from '../../cli-js/src/cli/parse.js';
@@ -38,7 +39,7 @@ describe('help', () => {
     // Examples are command lines and stay whole.
     const [text = ''] = stdout.split('Examples:');
     for (const line of text.split('\n')) {
-      expect(line.replaceAll(/\u001b\[\d+m/g, '').length).toBeLessThanOrEqual(60);
+      expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(60);
     }
     const plain = new World();
     plain.terminals.add(1);

@@ -1,5 +1,5 @@
 /** What okstra itself says: one line on standard error, safe to show in a terminal. */
-import { OkstraError } from '../../../npm-package/src/error.js';
+import type { OkstraError } from '../../../npm-package/src/error.js';
 import { type Host, HostError, type HostReason } from '../host/host.js';
 import { FAULT, REFUSED, USAGE, UsageError } from './exit.js';
 
@@ -18,14 +18,24 @@ export function printable(text: string): string {
   );
 }
 
-/** Says one line. */
+/** Says one line about okstra itself. */
 export function say(host: Host, line: string): void {
   host.write(2, `okstra: ${printable(line)}\n`);
 }
 
+/** Says one line about a plan or another file, which comes first, as in the reports. */
+export function sayOf(host: Host, name: string, line: string): void {
+  host.write(2, `${printable(`${name}: ${line}`)}\n`);
+}
+
+/** Whether the core threw it. Its class may come from another bundle, so its name decides. */
+function isOfCore(error: unknown): error is OkstraError {
+  return error instanceof Error && error.name === 'OkstraError';
+}
+
 /** Whether the core found that bytes are no text it can read. */
 export function isNoText(error: unknown): boolean {
-  return error instanceof OkstraError && ['not-utf8', 'binary', 'too-large'].includes(error.code);
+  return isOfCore(error) && ['not-utf8', 'binary', 'too-large'].includes(error.code);
 }
 
 /** What a fault outside means for the exit status. */
@@ -39,22 +49,42 @@ const STATUS: Record<HostReason, number> = {
   other: FAULT,
 };
 
+/** Something went wrong with one plan. */
+class PlanError extends Error {
+  readonly plan: string;
+
+  constructor(plan: string, cause: unknown) {
+    super(plan, { cause });
+    this.plan = plan;
+  }
+}
+
+/** Does what concerns one plan, so that a failure names it. */
+export function about<T>(plan: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new PlanError(plan, error);
+  }
+}
+
 /** Says what went wrong, in one line with the remedy, and answers the exit status. */
-export function explain(host: Host, error: unknown, path?: string): number {
-  const where = path === undefined ? '' : `${path}: `;
+export function explain(host: Host, error: unknown, name?: string): number {
+  const tell = (line: string) => (name === undefined ? say(host, line) : sayOf(host, name, line));
+  if (error instanceof PlanError) return explain(host, error.cause, error.plan);
   if (error instanceof UsageError) {
     say(host, error.message);
     return USAGE;
   }
   if (error instanceof HostError) {
-    say(host, `${error.path}: ${error.message}; ${error.help}`);
+    sayOf(host, error.path, `${error.message}; ${error.help}`);
     return STATUS[error.reason];
   }
-  if (error instanceof OkstraError) {
-    say(host, `${where}${error.message}${error.help === null ? '' : `; ${error.help}`}`);
+  if (isOfCore(error)) {
+    tell(`${error.message}${error.help === null ? '' : `; ${error.help}`}`);
     return isNoText(error) || error.code === 'bad-options' ? USAGE : FAULT;
   }
   const message = error instanceof Error ? error.message : String(error);
-  say(host, `${where}unexpected fault: ${message}; please report it, with the plan if you can`);
+  tell(`unexpected fault: ${message}; please report it, with the plan if you can`);
   return FAULT;
 }

@@ -5,7 +5,7 @@ import type { Api, Context } from '../cli/context.js';
 import type { Options, Values } from '../cli/define.js';
 import { OK, UsageError } from '../cli/exit.js';
 import { type Input, readInputs, sizeOf } from '../cli/input.js';
-import { explain, isNoText, say } from '../cli/talk.js';
+import { explain, isNoText, say, sayOf } from '../cli/talk.js';
 
 export const checkOptions = {
   format: {
@@ -64,7 +64,7 @@ export function checkOnce(
     {
       options,
       format: values.format,
-      color: values.format === 'pretty' && wantsColor(host, toScreen ? 1 : 2, values.color),
+      color: values.format === 'pretty' && wantsColor(host, 2, values.color),
       paths: inputs.map(({ name }) => name),
     },
     inputs.map(({ bytes }) => bytes),
@@ -102,7 +102,7 @@ function repair(
   for (const { code, stage, message, range, fix } of applied) {
     const { line, column } = range.start;
     const what = fix === null ? message : `${fix.title} (${message})`;
-    say(host, `${input.name}:${line}:${column}: fixed ${code} stage=${stage}: ${what}`);
+    sayOf(host, `${input.name}:${line}:${column}`, `fixed ${code} stage=${stage}: ${what}`);
   }
   return { input: { ...input, bytes: new TextEncoder().encode(text) }, status: OK };
 }

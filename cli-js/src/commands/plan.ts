@@ -2,9 +2,9 @@
 import { colorOption, wantsColor } from '../cli/color.js';
 import type { Context } from '../cli/context.js';
 import { command, type Noun } from '../cli/define.js';
-import { FINDINGS, OK, REFUSED, USAGE, UsageError } from '../cli/exit.js';
+import { FINDINGS, OK, REFUSED, USAGE } from '../cli/exit.js';
 import { readInput } from '../cli/input.js';
-import { say } from '../cli/talk.js';
+import { about, sayOf } from '../cli/talk.js';
 import { checkOnce, checkOptions, watchAndCheck } from './plan-check.js';
 
 const PLAN = { name: 'PLAN', text: "a Markdown plan; '-' reads standard input" } as const;
@@ -97,7 +97,7 @@ const show = command({
         : plan.stages.filter(({ stage_number }) => stage_number === stage);
     if (stage !== undefined && stages.length === 0) {
       const known = plan.stages.map(({ stage_number }) => stage_number ?? '?').join(', ');
-      say(host, `${input.name}: no stage ${stage}; there are: ${known || 'none'}`);
+      sayOf(host, input.name, `no stage ${stage}; there are: ${known || 'none'}`);
       return USAGE;
     }
     if (json) {
@@ -136,24 +136,21 @@ const approve = command({
     const { host } = context;
     const input = readInput(host, path);
     const api = context.api(input.bytes.length);
-    const { text, changed, held_by } = withName(input.name, () => api.approvePlan(input.bytes));
+    const { text, changed, held_by } = about(input.name, () => api.approvePlan(input.bytes));
     if (held_by.length > 0) {
       for (const { code, message, range } of held_by) {
-        say(host, `${input.name}:${range.start.line}:${range.start.column}: ${code} ${message}`);
+        sayOf(
+          host,
+          `${input.name}:${range.start.line}:${range.start.column}`,
+          `${code} ${message}`,
+        );
       }
-      say(host, `${input.name}: not approved; answer what is open, then approve again`);
-      return REFUSED;
-    }
-    if (!changed && api.parsePlan(input.bytes).approval.state !== 'approved') {
-      say(
-        host,
-        `${input.name}: there is no line '- [ ] Approved'; add it where the approval belongs`,
-      );
+      sayOf(host, input.name, `not approved; answer what is open, then approve again`);
       return REFUSED;
     }
     if (input.path === null || dryRun) host.write(1, text);
     else if (changed) host.replaceFile(input.path, input.bytes, text);
-    say(host, `${input.name}: ${outcome(changed, dryRun && input.path !== null)}`);
+    sayOf(host, input.name, `${outcome(changed, dryRun && input.path !== null)}`);
     return OK;
   },
 });
@@ -167,26 +164,14 @@ function outcome(changed: boolean, dry: boolean): string {
 function readChecked(path: string, context: Context) {
   const input = readInput(context.host, path);
   const api = context.api(input.bytes.length);
-  const report = withName(input.name, () => api.checkPlan(input.bytes));
+  const report = about(input.name, () => api.checkPlan(input.bytes));
   const errors = report.findings.filter(({ severity }) => severity === 'error').length;
   if (errors > 0) {
     const count = errors === 1 ? '1 error' : `${errors} errors`;
     const how = path === '-' ? "'okstra plan check -'" : `'okstra plan check ${path}'`;
-    say(context.host, `${input.name}: ${count}; see ${how}`);
+    sayOf(context.host, input.name, `${count}; see ${how}`);
   }
   return { api, input, report, status: errors > 0 ? FINDINGS : OK };
-}
-
-/** Names the plan in what the core says about its bytes. */
-function withName<T>(name: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof Error && !(error instanceof UsageError)) {
-      error.message = `${name}: ${error.message}`;
-    }
-    throw error;
-  }
 }
 
 export const plan: Noun = {

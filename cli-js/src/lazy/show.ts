@@ -40,7 +40,7 @@ function overview(plan: Plan, graph: Graph, width: number, paint: Paint): string
     stage.depends_on.join(', ') || '–',
     String(stage.section?.steps.length ?? '?'),
   ]);
-  const head = ['stage', 'title', 'wave', 'depends on', 'steps'].map((text) => paint('bold', text));
+  const head = ['stage', 'title', 'wave', 'needs', 'steps'].map((text) => paint('bold', text));
   const { stages, steps } = graph.critical_path;
   const facts = [
     `${counted(plan.stages.length, 'stage')} in ${counted(graph.waves.length, 'wave')}`,
@@ -49,7 +49,9 @@ function overview(plan: Plan, graph: Graph, width: number, paint: Paint): string
       ? [`longest chain: ${stages.join(' → ')} (${counted(steps, 'step')})`]
       : []),
   ];
-  return `${columns(width, [6, null, 6, 14, 5], [head, ...rows])}\n${lines(width, 0, facts.join('\n'))}`;
+  const longest = Math.max(...rows.map(([, , , needs = '']) => needs.length));
+  const needs = Math.min(Math.max(longest + 2, 7), 16);
+  return `${columns(width, [7, null, 6, needs, 5], [head, ...rows])}\n${lines(width, 0, facts.join('\n'))}`;
 }
 
 function stageBlock(stage: Stage, { full }: ShowOptions, width: number, paint: Paint): string {

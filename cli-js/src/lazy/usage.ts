@@ -155,7 +155,7 @@ function addOption(target: Commander, name: string, spec: OptionSpec): void {
 
 /** Example lines, each under what it does. */
 function examples(lines: Command['examples']): string {
-  return `\nExamples:\n${lines.map(([line, what]) => `  # ${what}\n  ${line}\n`).join('')}`;
+  return `\nExamples:\n${lines.map(([line, what]) => `  # ${what}\n  ${line}`).join('\n')}`;
 }
 
 /** What Commander says in several lines with `error:` before it, as one line with the remedy. */

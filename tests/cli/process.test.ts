@@ -1,0 +1,351 @@
+/** The built command as a process: pipes, signals, paths, terminals, files, watching. */
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FAULTY, GOOD, planText, REPAIRABLE } from './plans.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const BIN = join(root, 'npm-package/bin/okstra.js');
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'okstra-cli-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, content: string | Uint8Array): void {
+  writeFileSync(join(folder, name), content);
+}
+
+/** The environment without what colours output. */
+function environment(): NodeJS.ProcessEnv {
+  const { NO_COLOR: _no, FORCE_COLOR: _force, COLUMNS: _columns, ...env } = process.env;
+  return env;
+}
+
+function okstra(args: string[], input: string | Uint8Array = '') {
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: environment(),
+    input,
+    maxBuffer: 1 << 30,
+  });
+  return { exit: status ?? signal, stdout, stderr };
+}
+
+/** Runs a line in a shell, with `$okstra` for the command. */
+function shell(line: string) {
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', line], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...environment(), okstra: `${process.execPath} ${BIN}` },
+    maxBuffer: 1 << 30,
+  });
+  return { exit: status, stdout, stderr };
+}
+
+describe('exit status and streams', () => {
+  it.each([
+    [['--version'], 0],
+    [['plan', 'check', 'good.md'], 0],
+    [['plan', 'check', 'faulty.md'], 1],
+    [['plan', 'check', 'gone.md'], 2],
+    [['plan', 'check', '.'], 2],
+    [['plan', 'check', '--nope'], 2],
+    [['plan', 'graph', 'good.md'], 0],
+    [['plan', 'show', 'good.md'], 0],
+  ])('%j: %i', (args, exit) => {
+    write('good.md', GOOD);
+    write('faulty.md', FAULTY);
+    const outcome = okstra(args);
+    expect(outcome.exit).toBe(exit);
+    expect(outcome.stderr).not.toMatch(/^\s+at /m);
+    expect(outcome.stderr === '').toBe(exit === 0);
+  });
+
+  it('reads standard input, also when it comes in pieces', () => {
+    write('p.md', FAULTY);
+    const outcome = shell('(head -c 90 p.md; sleep 0.2; tail -c +91 p.md) | $okstra plan check -');
+    expect(outcome).toEqual({
+      exit: 1,
+      stdout: '',
+      stderr:
+        'S7 stage=1: Stage Map step-count=5 but real count=2\nS6 stage=2: depends-on 7 does not exist\n',
+    });
+  });
+
+  it('a closed standard input is an empty plan', () => {
+    expect(shell('$okstra plan check - <&-').exit).toBeGreaterThan(0);
+  });
+
+  it.each(['binary', 'latin1'])('%s input: exit 2, one line', (kind) => {
+    write(
+      'p.md',
+      kind === 'binary' ? readFileSync(process.execPath).subarray(0, 4096) : Uint8Array.of(0xe4),
+    );
+    const { exit, stdout, stderr } = okstra(['plan', 'check', 'p.md']);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect(stderr).toMatch(/^p\.md: [^\n]+\n$/);
+  });
+});
+
+describe('pipes', () => {
+  const many = () =>
+    planText(Array.from({ length: 3000 }, (_, n) => ({ after: n > 0 ? `${n}` : '' })));
+
+  it('gets all of a large report', () => {
+    write('p.md', many());
+    const { stdout, exit } = shell('$okstra plan check --format json p.md | (sleep 0.5; cat)');
+    expect(exit).toBe(0);
+    expect(stdout.length).toBeGreaterThan(1_000_000);
+    expect(JSON.parse(stdout).plans[0].stages).toHaveLength(3000);
+  });
+
+  it('gets all of it through a pipe that does not block', () => {
+    write('p.md', many());
+    // A Node parent makes the pipes of its children non-blocking on its own side; Python does on both.
+    write(
+      'slow.py',
+      `
+import fcntl, os, subprocess, sys, time
+r, w = os.pipe()
+fcntl.fcntl(w, fcntl.F_SETFL, fcntl.fcntl(w, fcntl.F_GETFL) | os.O_NONBLOCK)
+p = subprocess.Popen(sys.argv[1:], stdout=w)
+os.close(w)
+time.sleep(0.5)
+total = 0
+while chunk := os.read(r, 65536):
+    total += len(chunk)
+print(total, p.wait())
+`,
+    );
+    const { stdout } = shell('python3 slow.py $okstra plan check --format json p.md');
+    const whole = okstra(['plan', 'check', '--format', 'json', 'p.md']).stdout.length;
+    expect(stdout).toBe(`${whole} 0\n`);
+  });
+
+  it('is silent when the reader goes away', () => {
+    write('p.md', many());
+    const { stdout, stderr } = shell('$okstra plan check --format json p.md | head -c 10');
+    expect({ stdout, stderr }).toEqual({ stdout: '{"plans":[', stderr: '' });
+    expect(shell('$okstra plan --help | true').stderr).toBe('');
+  });
+
+  it('says when the output cannot be written', () => {
+    write('p.md', GOOD);
+    expect(shell('$okstra plan graph p.md > /dev/full')).toEqual({
+      exit: 5,
+      stdout: '',
+      stderr: 'standard output: no space left on the disk; check where the output goes\n',
+    });
+  });
+});
+
+describe('paths', () => {
+  it.each(['with space.md', '計画 – ünïcode 🙂.md', "it's $HOME `x`.md", 'a:b.md'])(
+    '%s',
+    (name) => {
+      write(name, FAULTY);
+      const { exit, stdout } = okstra(['plan', 'check', '--format', 'json', name]);
+      expect(exit).toBe(1);
+      expect(JSON.parse(stdout).plans[0].path).toBe(name);
+    },
+  );
+
+  it('that begin with a dash, behind --', () => {
+    write('-p.md', FAULTY);
+    expect(okstra(['plan', 'check', '-p.md']).exit).toBe(2);
+    expect(okstra(['plan', 'check', '--', '-p.md']).exit).toBe(1);
+    expect(okstra(['plan', 'graph', '--format', 'json', '--', '-p.md']).stdout).toContain(
+      '"waves"',
+    );
+  });
+
+  it('that are relative to the folder one is in', () => {
+    mkdirSync(join(folder, 'in'));
+    write('in/p.md', GOOD);
+    expect(okstra(['plan', 'check', './in/../in/p.md']).exit).toBe(0);
+  });
+});
+
+describe('files', () => {
+  it('--fix repairs in place', () => {
+    write('p.md', REPAIRABLE);
+    expect(okstra(['plan', 'check', '--fix', 'p.md']).exit).toBe(0);
+    expect(readFileSync(join(folder, 'p.md'), 'utf8')).toBe(REPAIRABLE.replace('| 5 |', '| 2 |'));
+    expect(readdirSync(folder)).toEqual(['p.md']);
+  });
+
+  it('-o writes a drawing', () => {
+    write('p.md', GOOD);
+    expect(okstra(['plan', 'graph', '--format', 'svg', '-o', 'p.svg', 'p.md'])).toEqual({
+      exit: 0,
+      stdout: '',
+      stderr: '',
+    });
+    expect(readFileSync(join(folder, 'p.svg'), 'utf8')).toContain('</svg>');
+  });
+
+  it('-o /dev/stdout is a stream, not a file to replace', () => {
+    write('p.md', GOOD);
+    expect(shell('$okstra plan graph -o /dev/stdout p.md | cat').stdout).toContain('wave 1');
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+    okstra(['plan', 'graph', '-o', '/dev/null', 'p.md']);
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+});
+
+describe('in a terminal', () => {
+  const inTerminal = (line: string, columns: number) =>
+    shell(`script -qec 'stty cols ${columns}; ${line}' /dev/null < /dev/null`);
+
+  it('there is colour, and the width is that of the terminal', () => {
+    write('p.md', GOOD);
+    const { stdout } = inTerminal('$okstra plan graph p.md', 47);
+    expect(stdout).toContain('\u001b[');
+    for (const line of stdout.split('\r\n')) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours take no width
+      expect(line.replace(/\u001b\[[\d;]*m/g, '').length).toBeLessThanOrEqual(47);
+    }
+    expect(inTerminal('NO_COLOR=1 $okstra plan graph p.md', 47).stdout).not.toContain('\u001b[');
+  });
+});
+
+describe('--watch', () => {
+  /** Starts a watch; `seen` waits until the talk holds a text for the so-manieth time. */
+  function watch(...args: string[]) {
+    const child = spawn(process.execPath, [BIN, 'plan', 'check', '--watch', ...args], {
+      cwd: folder,
+      env: environment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let talk = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      talk += chunk;
+    });
+    child.stdout.resume();
+    const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
+      child.on('close', (code, signal) => resolve(code ?? signal));
+    });
+    return {
+      child,
+      ended,
+      talk: () => talk,
+      async seen(text: string, times = 1) {
+        while (talk.split(text).length <= times) {
+          if (child.exitCode !== null) throw new Error(`ended early: ${talk}`);
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+      },
+    };
+  }
+
+  it('follows writes, renames over the file, removal and return; Ctrl-C ends with the last status', async () => {
+    write('p.md', FAULTY);
+    const { child, ended, talk, seen } = watch('p.md');
+    try {
+      await seen('watching', 1);
+      write('p.md', GOOD);
+      await seen('watching', 2);
+      write('p.new', FAULTY);
+      renameSync(join(folder, 'p.new'), join(folder, 'p.md'));
+      await seen('depends-on 7', 2);
+      await seen('watching', 3);
+      rmSync(join(folder, 'p.md'));
+      await seen('no such file', 1);
+      await seen('watching', 4);
+      write('p.md', GOOD);
+      await seen('watching', 5);
+      write('other.md', FAULTY);
+      write('p.md', FAULTY);
+      await seen('watching', 6);
+      child.kill('SIGINT');
+      expect(await ended).toBe(1);
+      expect(talk()).not.toContain('other.md');
+      expect(readdirSync(folder).sort()).toEqual(['other.md', 'p.md']);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('waits for a file that is not there yet, and ends on SIGTERM', async () => {
+    const { child, ended, seen } = watch('later.md');
+    try {
+      await seen('watching', 1);
+      write('later.md', GOOD);
+      await seen('watching', 2);
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('ends a command that waits for input, by the signal', async () => {
+    const child = spawn(process.execPath, [BIN, 'plan', 'check', '-'], {
+      env: environment(),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let talk = '';
+    child.stderr.on('data', (chunk) => {
+      talk += chunk;
+    });
+    const ended = new Promise((resolve) =>
+      child.on('close', (code, signal) => resolve([code, signal])),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    child.kill('SIGINT');
+    expect(await ended).toEqual([null, 'SIGINT']);
+    expect(talk).toBe('');
+  });
+});
+
+describe('start', () => {
+  it('of a check loads nothing it does not need', () => {
+    write('p.md', GOOD);
+    write(
+      'list.cjs',
+      `
+const before = new Set(process.moduleLoadList);
+process.on('exit', () => {
+  const native = process.moduleLoadList
+    .filter((name) => name.startsWith('NativeModule ') && !before.has(name))
+    .map((name) => name.slice(13));
+  require('node:fs').writeSync(1, JSON.stringify({ native, files: Object.keys(require.cache) }));
+});
+process.argv.splice(1, 1);
+require(process.argv[1]);
+`,
+    );
+    const { stdout } = spawnSync(
+      process.execPath,
+      ['list.cjs', BIN, 'plan', 'check', join(folder, 'p.md')],
+      { cwd: folder, encoding: 'utf8' },
+    );
+    const { native, files } = JSON.parse(stdout) as { native: string[]; files: string[] };
+    for (const name of ['tty', 'net', 'child_process', 'url', 'worker_threads', 'assert', 'zlib']) {
+      expect(native).not.toContain(name);
+    }
+    expect(
+      files.map((file) => file.slice(root.length)).filter((file) => file.endsWith('.cjs')),
+    ).toEqual(expect.arrayContaining(['npm-package/dist/cli.cjs']));
+    expect(files.filter((file) => file.includes('npm-package'))).toHaveLength(2);
+  });
+});
