@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyWasm, folder, installed, launch, STRICT, serve, version, visit } from './consumer.js';
 import { EXERCISE, expected } from './exercise.js';
 
-const PAGE = '<!doctype html><title>t</title><link rel="icon" href="data:," />';
+const PAGE = '<!doctype html><title>t</title>';
 
 /** Calls too early, then in time; a failure to load is a result as well. */
 const APP = `import * as okstra from 'okstra';${EXERCISE}

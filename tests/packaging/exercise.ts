@@ -123,7 +123,7 @@ export function expected(version: string): Record<string, unknown> {
     repaired: true,
     approved: true,
     rendered: {
-      stdout: '',
+      stdout: expect.stringContaining('plan.md: 1 error'),
       stderr: 'S7 stage=2: Stage Map step-count=3 but real count=1\n',
       exit_code: 1,
     },
