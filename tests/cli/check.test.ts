@@ -7,7 +7,7 @@ const check = (files: ConstructorParameters<typeof World>[0], ...args: string[])
   okstra(files ?? {}, 'plan', 'check', ...args);
 
 describe('the formats', () => {
-  it('text: one line an error on standard error', async () => {
+  it('text: one line an error on standard error, the sum on standard output', async () => {
     expect(await check({ 'p.md': FAULTY }, 'p.md')).toMatchInlineSnapshot(`
       {
         "exit": 1,
@@ -15,15 +15,16 @@ describe('the formats', () => {
         "stderr": "S7 stage=1: Stage Map step-count=5 but real count=2
       S6 stage=2: depends-on 7 does not exist
       ",
-        "stdout": "",
+        "stdout": "p.md: 2 errors, 0 warnings; 2 stages in 1 wave
+      ",
       }
     `);
   });
 
-  it('text: nothing to say about a good plan', async () => {
+  it('text: the sum alone for a good plan', async () => {
     expect(await check({ 'p.md': GOOD }, 'p.md')).toEqual({
       exit: 0,
-      stdout: '',
+      stdout: 'p.md: 0 errors, 0 warnings; 3 stages in 2 waves\n',
       stderr: '',
       files: {},
     });
@@ -139,7 +140,7 @@ describe('--fix', () => {
     const outcome = await check({ 'p.md': REPAIRABLE }, '--fix', 'p.md');
     expect(outcome).toEqual({
       exit: 0,
-      stdout: '',
+      stdout: 'p.md: 0 errors, 0 warnings; 2 stages in 2 waves\n',
       stderr:
         'p.md:7:25: fixed S7 stage=1: write the real count, 2 (Stage Map step-count=5 but real count=2)\n',
       files: { 'p.md': REPAIRABLE.replace('| 5 |', '| 2 |') },
@@ -274,7 +275,7 @@ describe('--watch', () => {
     const { exit, stdout, stderr } = await ended;
     expect(exit).toBe(1);
     expect(world.closed).toBe(true);
-    expect(stdout).toBe('');
+    expect(stdout.match(/^p\.md: .*\n/gm)).toHaveLength(3);
     const said = 'okstra: watching p.md; Ctrl-C ends\n';
     const faults = (await check({ 'p.md': FAULTY }, 'p.md')).stderr;
     expect(stderr).toBe(
@@ -301,7 +302,8 @@ describe('--watch', () => {
     const ended = world.run('plan', 'check', '--watch', 'p.md');
     await world.until('watching', 1);
     world.interrupt();
-    expect((await ended).stdout).toBe('\u001b[2J\u001b[3J\u001b[H');
+    const { stdout } = await ended;
+    expect(stdout.startsWith('\u001b[2J\u001b[3J\u001b[Hp.md: ')).toBe(true);
   });
 
   it('does not take its own repair for a change', async () => {

@@ -47,6 +47,7 @@ function bash(...words: string[]): string[] {
   const out = run('bash', [
     '--norc',
     '-c',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: bash reads it
     'source .script.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _okstra; printf "%s\\n" "${COMPREPLY[@]}"',
     'bash',
     'okstra',
