@@ -21,7 +21,7 @@ export type OptionSpec =
 export type Options = Record<string, OptionSpec>;
 
 /** What follows the command's name. */
-export interface ArgumentSpec {
+interface ArgumentSpec {
   /** As it stands in the help: `PLAN`. */
   name: string;
   /** What it is, for the help. */

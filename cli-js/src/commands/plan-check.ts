@@ -69,8 +69,9 @@ export function checkOnce(
     },
     inputs.map(({ bytes }) => bytes),
   );
-  host.write(toScreen ? 1 : 2, report.stdout);
+  // The findings before their sum, as they are read on a screen.
   host.write(2, report.stderr);
+  host.write(toScreen ? 1 : 2, report.stdout);
   return {
     status: Math.max(status, report.exit_code),
     seen: new Map(inputs.map(({ name, bytes }) => [name, bytes])),
