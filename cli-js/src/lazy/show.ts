@@ -110,32 +110,70 @@ function stageBlock(stage: Stage, { full }: ShowOptions, width: number, paint: P
   return out.join('');
 }
 
-/** Rows in columns of the given widths; `null` takes what is left. Cells wrap within theirs. */
+/**
+ * Rows in columns of the given widths; `null` takes what is left. Cells wrap within theirs. A row
+ * that plainly fits is put together here: cliui measures every character, 0.2 ms a row.
+ */
 function columns(
   width: number,
   widths: readonly (number | null)[],
   rows: readonly (readonly string[])[],
   indent = 0,
 ): string {
-  const ui = cliui({ width, wrap: true });
   const fixed = widths.reduce((sum: number, one) => sum + (one ?? 0), indent);
-  for (const row of rows) {
+  const cells = widths.map((one) => one ?? Math.max(width - fixed, 8));
+  const last = cells.length - 1;
+  const wrapped = (row: readonly string[]) => {
+    const ui = cliui({ width, wrap: true });
     ui.div(
       ...row.map((text, index) => ({
         text,
-        width: (widths[index] ?? Math.max(width - fixed, 8)) + (index === 0 ? indent : 0),
-        padding: [0, index === row.length - 1 ? 0 : 2, 0, index === 0 ? indent : 0],
+        width: (cells[index] ?? 8) + (index === 0 ? indent : 0),
+        padding: [0, index === last ? 0 : 2, 0, index === 0 ? indent : 0],
       })),
     );
-  }
-  return ended(ui.toString());
+    return ended(ui.toString());
+  };
+  const plain = (row: readonly string[]) => {
+    const parts = row.map((text) => text.split('\n'));
+    const height = Math.max(...parts.map((part) => part.length));
+    return Array.from({ length: height }, (_, line) =>
+      ended(
+        ' '.repeat(indent) +
+          parts.map((part, index) => (part[line] ?? '').padEnd(cells[index] ?? 0)).join(''),
+      ),
+    ).join('');
+  };
+  return rows
+    .map((row) =>
+      row.every((text, index) => fitsIn(text, (cells[index] ?? 8) - (index === last ? 0 : 2)))
+        ? plain(row)
+        : wrapped(row),
+    )
+    .join('');
 }
 
 /** A text wrapped behind an indent. */
 function lines(width: number, indent: number, text: string): string {
-  const ui = cliui({ width, wrap: true });
-  for (const line of text.split('\n')) ui.div({ text: line, padding: [0, 0, 0, indent] });
-  return ended(ui.toString());
+  return text
+    .split('\n')
+    .map((line) => {
+      if (fits(line, width - indent)) return ended(' '.repeat(indent) + line);
+      const ui = cliui({ width, wrap: true });
+      ui.div({ text: line, padding: [0, 0, 0, indent] });
+      return ended(ui.toString());
+    })
+    .join('');
+}
+
+/** Whether every line of a cell is plain ASCII of at most so many columns. */
+function fitsIn(cell: string, width: number): boolean {
+  return cell.split('\n').every((line) => fits(line, width));
+}
+
+/** Whether a text is plain ASCII of at most so many columns. */
+function fits(text: string, width: number): boolean {
+  return text.length <= width && /^[ -~]*$/.test(text);
 }
 
 function ended(text: string): string {
