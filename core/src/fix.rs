@@ -1,8 +1,7 @@
 //! Repairs: edits, what they may touch, and how they are applied.
 
-use std::collections::HashMap;
-
 use crate::finding::{Draft, DraftEdit};
+use crate::order::{self, FirstOf};
 use crate::plan::Document;
 use crate::plan::number::{digit, strip_word};
 use crate::rules::canonical_dependencies;
@@ -15,56 +14,55 @@ pub(crate) fn renumber(doc: &Document<'_>) -> Vec<DraftEdit> {
     if doc.overflow.is_some() {
         return Vec::new();
     }
-    let mut new = HashMap::with_capacity(rows.len());
-    for (at, row) in rows.iter().enumerate() {
-        let (Some(old), Ok(number)) = (row.stage, u32::try_from(at + 1)) else {
-            return Vec::new();
-        };
-        let readable = row.depends_on.unreadable.is_none()
+    for row in rows {
+        let readable = row.stage.is_some()
+            && row.depends_on.unreadable.is_none()
             && row.depends_on.items.iter().all(|item| {
                 (item.first..=item.last)
                     .take(rows.len() + 1)
-                    .all(|stage| doc.row_of.contains_key(&stage))
+                    .all(|stage| doc.row_of.contains(stage))
             });
-        if !readable || new.insert(old, number).is_some() {
+        if !readable {
             return Vec::new();
         }
     }
-    if new.iter().all(|(old, number)| old == number)
-        || doc.sections.found.iter().any(|section| !new.contains_key(&section.stage))
+    let new = &doc.row_of;
+    if new.len() != rows.len()
+        || doc.sections.found.iter().any(|section| !new.contains(section.stage))
         || doc.sections.found.len() != doc.section_of.len()
     {
         return Vec::new();
     }
     let mut edits = Vec::new();
     for (at, row) in rows.iter().enumerate() {
-        let number = row.stage.and_then(|old| new.get(&old)).copied().unwrap_or_default();
+        let number = number_of(at);
         if row.stage != Some(number) {
             let text = if row.cancelled { format!("~~{number}~~") } else { number.to_string() };
             edits.push(DraftEdit { range: row.stage_cell.clone(), text });
         }
         let old = doc.dependencies(at);
-        let mut moved: Vec<u32> = old.iter().filter_map(|stage| new.get(stage)).copied().collect();
-        moved.sort_unstable();
+        let mut moved: Vec<u32> =
+            old.iter().filter_map(|stage| new.get(*stage)).map(number_of).collect();
+        order::sort(&mut moved);
         if moved != old {
             edits.push(DraftEdit {
                 range: row.depends_on_cell.clone(),
                 text: canonical_dependencies(&moved),
             });
         }
-        mentions(doc.text, &row.range, &new, &mut edits);
+        mentions(doc.text, &row.range, new, &mut edits);
     }
     for section in &doc.sections.found {
-        let Some(&number) = new.get(&section.stage) else {
+        let Some(number) = new.get(section.stage).map(number_of) else {
             continue;
         };
         if number != section.stage {
             let text = section.canonical_heading(number, &section.title);
             edits.push(DraftEdit { range: section.source.clone(), text });
         }
-        mentions(doc.text, &(section.source.end..section.range.end), &new, &mut edits);
+        mentions(doc.text, &(section.source.end..section.range.end), new, &mut edits);
     }
-    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let edits = order::sorted(edits, |edit| (edit.range.start as u64, edit.range.end as u64));
     // A mention inside a cell that is rewritten anyway is part of that edit.
     let mut kept: Vec<DraftEdit> = Vec::with_capacity(edits.len());
     for edit in edits {
@@ -76,7 +74,7 @@ pub(crate) fn renumber(doc: &Document<'_>) -> Vec<DraftEdit> {
 }
 
 /// `Stage 3`, `stage-3.json` and the like inside a range: edits for the numbers that move.
-fn mentions(text: &str, range: &ByteRange, new: &HashMap<u32, u32>, edits: &mut Vec<DraftEdit>) {
+fn mentions(text: &str, range: &ByteRange, new: &FirstOf, edits: &mut Vec<DraftEdit>) {
     let source = text.get(range.clone()).unwrap_or_default();
     let mut at = 0;
     while let Some(found) = source.get(at..).and_then(find_stage) {
@@ -109,7 +107,7 @@ fn mentions(text: &str, range: &ByteRange, new: &HashMap<u32, u32>, edits: &mut 
         if let (true, true, Some((old, number))) = (
             begins_word,
             ends,
-            digits.parse().ok().and_then(|old: u32| new.get(&old).map(|number| (old, *number))),
+            digits.parse().ok().and_then(|old: u32| Some((old, number_of(new.get(old)?)))),
         ) && old != number
         {
             let start = range.start + digits_at;
@@ -129,48 +127,58 @@ fn find_stage(text: &str) -> Option<usize> {
 /// Applies the repairs of findings that do not overlap, in source order; returns the new text and
 /// which findings were repaired. Repairs left out are for the next round.
 pub(crate) fn apply(text: &str, drafts: &[Draft]) -> (String, Vec<usize>) {
-    let mut taken: Vec<(ByteRange, &str)> = Vec::new();
-    let mut applied = Vec::new();
+    let edits_of = |at: usize| {
+        drafts.get(at).and_then(|draft| draft.fix.as_ref()).map(|fix| fix.edits.as_slice())
+    };
     // A repair with many edits goes first: it must be whole or not at all.
-    let mut order: Vec<usize> = (0..drafts.len()).collect();
-    order.sort_by_key(|&at| {
-        let edits =
-            drafts.get(at).and_then(|draft| draft.fix.as_ref()).map_or(0, |fix| fix.edits.len());
-        std::cmp::Reverse(usize::from(edits > 1))
-    });
-    let mut claimed = std::collections::BTreeMap::new();
-    for at in order {
-        let Some(fix) = drafts.get(at).and_then(|draft| draft.fix.as_ref()) else {
-            continue;
-        };
-        if fix.edits.iter().any(|edit| overlaps(&claimed, &edit.range)) {
-            continue;
+    let many = |at: usize| u64::from(edits_of(at).is_none_or(|edits| edits.len() < 2));
+    let mut applied = Vec::new();
+    let mut taken: Vec<&DraftEdit> = Vec::new();
+    let (whole, single): (Vec<usize>, Vec<usize>) =
+        order::order(drafts.len(), &|at| (many(at), 0)).into_iter().partition(|at| many(*at) == 0);
+    for at in whole {
+        let edits = edits_of(at).unwrap_or_default();
+        if !edits.iter().any(|edit| taken.iter().any(|other| overlap(&edit.range, &other.range))) {
+            taken.extend(edits);
+            applied.push(at);
         }
-        for edit in &fix.edits {
-            claimed.insert(edit.range.start, edit.range.end);
-            taken.push((edit.range.clone(), &edit.text));
-        }
-        applied.push(at);
     }
-    taken.sort_by_key(|(range, _)| range.start);
+    // The others come in source order, so that each can only meet the one before it and those of
+    // the repairs above.
+    let first = order::sorted(taken.clone(), start_of);
+    let mut last: Option<&ByteRange> = None;
+    for at in single {
+        let [edit] = edits_of(at).unwrap_or_default() else { continue };
+        let near = first.partition_point(|other| other.range.end < edit.range.start);
+        let met = first.iter().skip(near).take(2).any(|other| overlap(&edit.range, &other.range));
+        if !met && last.is_none_or(|last| !overlap(&edit.range, last)) {
+            taken.push(edit);
+            applied.push(at);
+            last = Some(&edit.range);
+        }
+    }
     let mut new = String::with_capacity(text.len());
     let mut at = 0;
-    for (range, replacement) in taken {
-        new.push_str(text.get(at..range.start).unwrap_or_default());
-        new.push_str(replacement);
-        at = range.end;
+    for edit in order::sorted(taken, start_of) {
+        new.push_str(text.get(at..edit.range.start).unwrap_or_default());
+        new.push_str(&edit.text);
+        at = edit.range.end;
     }
     new.push_str(text.get(at..).unwrap_or_default());
-    applied.sort_unstable();
-    (new, applied)
+    (new, order::sorted(applied, |at| (*at as u64, 0)))
 }
 
-/// Whether a range touches one that is claimed. Ranges that begin together overlap even when one
-/// is empty: the order of two insertions at one place would be anybody's guess.
-fn overlaps(claimed: &std::collections::BTreeMap<usize, usize>, range: &ByteRange) -> bool {
-    let before = claimed
-        .range(..=range.start)
-        .next_back()
-        .is_some_and(|(start, end)| *end > range.start || *start == range.start);
-    before || claimed.range(range.start..range.end).next().is_some()
+fn start_of(edit: &&DraftEdit) -> (u64, u64) {
+    (edit.range.start as u64, edit.range.end as u64)
+}
+
+/// Whether two edits meet. Edits that begin together do even when one is empty: the order of two
+/// insertions at one place would be anybody's guess.
+fn overlap(a: &ByteRange, b: &ByteRange) -> bool {
+    a.start == b.start || a.start < b.end && b.start < a.end
+}
+
+/// The number of the row at an index.
+fn number_of(row: usize) -> u32 {
+    u32::try_from(row + 1).unwrap_or(u32::MAX)
 }

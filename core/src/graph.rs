@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::order::{sort, sorted};
+
 /// What the dependencies of a plan add up to. Cancelled stages are not part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -174,9 +176,11 @@ impl StageGraph {
     /// stage that depends on itself is a cycle of one.
     pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
         let mut budget = CYCLE_BUDGET;
+        let mut local = vec![usize::MAX; self.vertices.len()];
         let mut cycles: Vec<Vec<usize>> = knots(&self.vertices, &self.waves)
             .into_iter()
-            .filter_map(|knot| shortest_cycle(&self.vertices, knot, &mut budget))
+            .map(|knot| sorted(knot, |at| (*at as u64, 0)))
+            .filter_map(|knot| shortest_cycle(&self.vertices, &mut local, &knot, &mut budget))
             .map(|cycle| self.from_lowest(cycle))
             .collect();
         cycles.extend(
@@ -184,8 +188,9 @@ impl StageGraph {
                 .filter(|&at| self.depends_on(at).contains(&at))
                 .map(|at| vec![at]),
         );
-        cycles.sort_by_key(|cycle| cycle.first().map(|&at| self.stage(at)));
-        cycles
+        sorted(cycles, |cycle| {
+            (cycle.first().map_or(0, |&at| u64::from(self.stage(at))), cycle.len() as u64)
+        })
     }
 
     fn from_lowest(&self, mut cycle: Vec<usize>) -> Vec<usize> {
@@ -245,7 +250,7 @@ impl StageGraph {
             });
         }
         for members in &mut waves {
-            members.sort_unstable();
+            sort(members);
         }
         let widest = waves.iter().map(Vec::len).max().unwrap_or(0);
         let widest_wave = waves.iter().position(|wave| wave.len() == widest).map_or(0, |at| at + 1);
@@ -269,7 +274,7 @@ impl StageGraph {
 
     fn stages(&self, vertices: &[usize]) -> Vec<u32> {
         let mut stages: Vec<u32> = vertices.iter().map(|&at| self.stage(at)).collect();
-        stages.sort_unstable();
+        sort(&mut stages);
         stages
     }
 
@@ -302,7 +307,9 @@ impl StageGraph {
 #[derive(Debug)]
 struct Reach {
     labels: [Vec<Label>; 2],
+    /// The round of searching in which a vertex was seen last, and wanted last.
     seen: Vec<u32>,
+    wanted: Vec<u32>,
     round: u32,
 }
 
@@ -318,7 +325,7 @@ struct Label {
 impl Reach {
     fn new(vertices: &[Vertex], dependents: &[Vec<usize>], waves: &[u32]) -> Self {
         let labels = [false, true].map(|reversed| label(vertices, dependents, waves, reversed));
-        Self { labels, seen: vec![0; vertices.len()], round: 0 }
+        Self { labels, seen: vec![0; vertices.len()], wanted: vec![0; vertices.len()], round: 0 }
     }
 
     fn may(&self, waves: &[u32], from: usize, to: usize) -> bool {
@@ -368,13 +375,16 @@ impl Reach {
         let wave = |at: usize| get(waves, at).copied().unwrap_or(0);
         let lowest = many.iter().map(|&at| wave(at)).min().unwrap_or(0);
         let highest = many.iter().map(|&at| wave(at)).max().unwrap_or(0);
-        let mut wanted: std::collections::HashSet<usize> =
-            many.iter().copied().filter(|&at| wave(at) < highest).collect();
+        // Those of the last wave cannot be implied; the others are ticked off as they are met.
+        let mut left = 0;
+        for &at in many.iter().filter(|&&at| wave(at) < highest) {
+            set(&mut self.wanted, at, self.round);
+            left += 1;
+        }
         let mut found = Vec::new();
-        let mut open = many.to_vec();
-        open.sort_by_key(|&at| wave(at));
+        let mut open = sorted(many.to_vec(), |at| (u64::from(wave(*at)), 0));
         while let Some(at) = open.pop() {
-            if wanted.is_empty() {
+            if left == 0 {
                 break;
             }
             for &on in
@@ -384,13 +394,14 @@ impl Reach {
                     continue;
                 }
                 set(&mut self.seen, on, self.round);
-                if wanted.remove(&on) {
+                if get(&self.wanted, on) == Some(&self.round) {
+                    set(&mut self.wanted, on, 0);
+                    left -= 1;
                     found.push(on);
                 }
                 open.push(on);
             }
         }
-        found.sort_unstable();
         found
     }
 }
@@ -520,107 +531,126 @@ fn knots(vertices: &[Vertex], waves: &[u32]) -> Vec<Vec<usize>> {
 /// when it cannot beat the best.
 fn shortest_cycle(
     vertices: &[Vertex],
-    mut knot: Vec<usize>,
+    local: &mut [usize],
+    knot: &[usize],
     budget: &mut usize,
 ) -> Option<Vec<usize>> {
-    knot.sort_unstable();
-    let mut inside: std::collections::HashSet<usize> = knot.iter().copied().collect();
+    let inner = Knot::new(vertices, local, knot);
+    let mut inside = vec![true; knot.len()];
     let mut best: Option<Vec<usize>> = None;
-    for &start in &knot {
+    for start in 0..knot.len() {
+        // The first search always finds a cycle; only the search for a shorter one is bounded.
         if best.as_ref().is_some_and(|best| best.len() == 2 || *budget == 0) {
             break;
         }
         let limit = best.as_ref().map_or(usize::MAX, Vec::len);
-        if let Some(cycle) = cycle_through(vertices, &inside, start, limit, budget) {
-            best = Some(cycle);
-        } else if best.is_none() {
-            // The first search of a knot always finds a way back; nothing to repeat.
-            return None;
-        }
-        inside.remove(&start);
-        if !has_cycle(vertices, &inside, budget) {
+        best = inner.cycle_through(&inside, start, limit, budget).or(best);
+        set(&mut inside, start, false);
+        if !inner.has_cycle(&inside, budget) {
             break;
         }
     }
-    best
+    Some(best?.into_iter().filter_map(|at| get(knot, at)).copied().collect())
 }
 
-fn cycle_through(
-    vertices: &[Vertex],
-    inside: &std::collections::HashSet<usize>,
-    start: usize,
-    limit: usize,
-    budget: &mut usize,
-) -> Option<Vec<usize>> {
-    let mut came_from: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
-    let mut ring = vec![start];
-    let mut length = 1;
-    while !ring.is_empty() && length < limit {
-        let mut next = Vec::new();
-        for &at in &ring {
-            for &on in
-                get(vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default()
-            {
-                *budget = budget.saturating_sub(1);
-                if on == at {
-                    continue;
-                }
-                if on == start {
-                    let mut cycle = vec![at];
-                    while let Some(&before) = cycle.last().and_then(|last| came_from.get(last)) {
-                        cycle.push(before);
+/// The dependencies among the members of a knot, by their places in it; none on themselves.
+struct Knot {
+    depends_on: Vec<Vec<usize>>,
+}
+
+impl Knot {
+    /// `local` is scratch of the size of the graph, `usize::MAX` everywhere, and left so.
+    fn new(vertices: &[Vertex], local: &mut [usize], knot: &[usize]) -> Self {
+        for (place, &at) in knot.iter().enumerate() {
+            set(local, at, place);
+        }
+        let inner = |at: usize| {
+            let on =
+                get(vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default();
+            let others = on.iter().filter(|&&on| on != at).filter_map(|&on| get(local, on));
+            others.copied().filter(|place| *place != usize::MAX).collect()
+        };
+        let depends_on = knot.iter().map(|&at| inner(at)).collect();
+        for &at in knot {
+            set(local, at, usize::MAX);
+        }
+        Self { depends_on }
+    }
+
+    fn on(&self, at: usize) -> &[usize] {
+        get(&self.depends_on, at).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn cycle_through(
+        &self,
+        inside: &[bool],
+        start: usize,
+        limit: usize,
+        budget: &mut usize,
+    ) -> Option<Vec<usize>> {
+        let mut came_from = vec![None; self.depends_on.len()];
+        let mut ring = vec![start];
+        let mut length = 1;
+        while !ring.is_empty() && length < limit {
+            let mut next = Vec::new();
+            for &at in &ring {
+                for &on in self.on(at) {
+                    *budget = budget.saturating_sub(1);
+                    if on == start {
+                        let mut cycle = vec![at];
+                        while let Some(before) =
+                            cycle.last().and_then(|&last| get(&came_from, last).copied().flatten())
+                        {
+                            cycle.push(before);
+                        }
+                        cycle.reverse();
+                        return Some(cycle);
                     }
-                    cycle.reverse();
-                    return Some(cycle);
-                }
-                if inside.contains(&on) && !came_from.contains_key(&on) {
-                    came_from.insert(on, at);
-                    next.push(on);
+                    if get(inside, on) == Some(&true) && get(&came_from, on) == Some(&None) {
+                        set(&mut came_from, on, Some(at));
+                        next.push(on);
+                    }
                 }
             }
+            ring = next;
+            length += 1;
         }
-        ring = next;
-        length += 1;
+        None
     }
-    None
-}
 
-/// Whether what is left of a knot still has a cycle: peel off what depends on nothing inside.
-fn has_cycle(
-    vertices: &[Vertex],
-    inside: &std::collections::HashSet<usize>,
-    budget: &mut usize,
-) -> bool {
-    let mut open: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
-    let mut dependents: std::collections::HashMap<usize, Vec<usize>> =
-        std::collections::HashMap::new();
-    let mut ready = Vec::new();
-    for &at in inside {
-        let on = get(vertices, at).map(|vertex| vertex.depends_on.as_slice()).unwrap_or_default();
-        let mut within = 0;
-        *budget = budget.saturating_sub(on.len());
-        for &on in on.iter().filter(|&&on| on != at && inside.contains(&on)) {
-            dependents.entry(on).or_default().push(at);
-            within += 1;
+    /// Whether the members still inside have a cycle: peel off what depends on nothing inside.
+    fn has_cycle(&self, inside: &[bool], budget: &mut usize) -> bool {
+        let is_inside = |at: usize| get(inside, at) == Some(&true);
+        let mut open = vec![0_usize; self.depends_on.len()];
+        let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); self.depends_on.len()];
+        let mut ready = Vec::new();
+        let mut left = 0;
+        for at in (0..self.depends_on.len()).filter(|&at| is_inside(at)) {
+            left += 1;
+            *budget = budget.saturating_sub(self.on(at).len() + 1);
+            for &on in self.on(at).iter().filter(|&&on| is_inside(on)) {
+                if let (Some(list), Some(count)) = (dependents.get_mut(on), open.get_mut(at)) {
+                    list.push(at);
+                    *count += 1;
+                }
+            }
+            if get(&open, at) == Some(&0) {
+                ready.push(at);
+            }
         }
-        if within == 0 {
-            ready.push(at);
-        }
-        open.insert(at, within);
-    }
-    let mut left = inside.len();
-    while let Some(at) = ready.pop() {
-        left -= 1;
-        for dependent in dependents.get(&at).map(Vec::as_slice).unwrap_or_default() {
-            if let Some(count) = open.get_mut(dependent) {
-                *count -= 1;
-                if *count == 0 {
-                    ready.push(*dependent);
+        while let Some(at) = ready.pop() {
+            left -= 1;
+            for &dependent in get(&dependents, at).map(Vec::as_slice).unwrap_or_default() {
+                if let Some(count) = open.get_mut(dependent) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.push(dependent);
+                    }
                 }
             }
         }
+        left > 0
     }
-    left > 0
 }
 
 fn get<T>(list: &[T], at: usize) -> Option<&T> {

@@ -8,6 +8,7 @@ pub mod error;
 pub mod finding;
 mod fix;
 pub mod graph;
+mod order;
 pub mod plan;
 pub mod render;
 pub mod rules;

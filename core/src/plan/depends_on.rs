@@ -5,7 +5,7 @@
 //! an S6. No text ever turns into "no dependencies" by accident: only the listed none-words do.
 
 use super::number::{self, digit, leading};
-use super::outline::{Cell, composed};
+use super::outline::{Cell, decomposed};
 
 /// What a `depends-on` cell says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,11 +64,11 @@ pub(crate) fn read(text: &str, cell: Option<&Cell>) -> DependsOn {
     if cell.is_struck() {
         return unreadable(Unreadable::Struck);
     }
-    let plain = composed(cell.plain(text));
+    let plain = cell.plain(text);
     if plain.trim().is_empty() && !raw.is_empty() {
         return unreadable(Unreadable::OnlyComment);
     }
-    read_plain(&plain)
+    read_plain(plain)
 }
 
 /// Reads the plain text of a cell; `\n` stands for `<br>`.
@@ -106,7 +106,7 @@ fn is_canonical_list(raw: &str) -> bool {
 
 fn has_duplicates(items: &[Item]) -> bool {
     let mut numbers: Vec<u32> = items.iter().map(|item| item.first).collect();
-    numbers.sort_unstable();
+    crate::order::sort(&mut numbers);
     numbers.windows(2).any(|pair| matches!(pair, [a, b] if a == b))
 }
 
@@ -130,6 +130,7 @@ fn is_none_word(text: &str) -> bool {
     let word = text.trim().to_lowercase();
     let word = word.strip_suffix('.').filter(|word| !word.is_empty()).unwrap_or(&word);
     NONE_WORDS.contains(&word)
+        || !word.is_ascii() && NONE_WORDS.iter().any(|none| decomposed(none) == decomposed(word))
 }
 
 /// The text without its notes in parentheses; `None` where parentheses do not match.

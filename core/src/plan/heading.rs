@@ -2,7 +2,7 @@
 //! `## 4.5.1 Stage 1: <title>`, canonical and careless.
 
 use super::number::{self, digit, is_mark, strip_word};
-use super::outline::composed;
+use super::outline::decomposed;
 
 /// A heading that begins like a stage section.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,9 +131,9 @@ pub(crate) fn is_name(plain: &str, name: &str) -> bool {
     folded(plain) == name
 }
 
-/// A heading's text as names are compared: composed, lower case, single blanks, no closing colon.
+/// A heading's text as names are compared: decomposed, lower case, single blanks, no closing colon.
 pub(crate) fn folded(plain: &str) -> String {
-    let lower = composed(plain).to_lowercase();
+    let lower = decomposed(plain).to_lowercase();
     let mut name = String::with_capacity(lower.len());
     for word in lower.split_whitespace() {
         if !name.is_empty() {

@@ -129,14 +129,13 @@ pub(crate) mod outline;
 pub(crate) mod sections;
 pub(crate) mod stage_map;
 
-use std::collections::HashMap;
-
 use approval::{ApprovalLines, ClarificationRow};
 use files::StepFile;
 use outline::Outline;
 use sections::{Section, Sections, StepRow, Subsection};
 use stage_map::{MapHeading, MapRow, StageMap};
 
+use crate::order::{self, FirstOf};
 use crate::source::LineIndex;
 
 /// A plan as it was read, in byte ranges: what the rules work on.
@@ -150,9 +149,9 @@ pub(crate) struct Document<'a> {
     pub(crate) map: StageMap,
     pub(crate) sections: Sections,
     /// The first section of each stage.
-    pub(crate) section_of: HashMap<u32, usize>,
+    pub(crate) section_of: FirstOf,
     /// The first row of each stage.
-    pub(crate) row_of: HashMap<u32, usize>,
+    pub(crate) row_of: FirstOf,
     /// For each row, the stages it depends on; see [`Document::dependencies`].
     dependencies: Vec<Vec<u32>>,
     /// The first row whose dependencies went over [`MOST_DEPENDENCIES`].
@@ -175,16 +174,12 @@ impl<'a> Document<'a> {
             _ => (StageMap::default(), maps.first().and_then(|map| map.number.clone())),
         };
         let sections = sections::read(&outline, number.as_deref());
-        let mut section_of = HashMap::with_capacity(sections.found.len());
-        for (at, section) in sections.found.iter().enumerate() {
-            section_of.entry(section.stage).or_insert(at);
-        }
-        let mut row_of = HashMap::with_capacity(map.rows.len());
-        for (at, row) in map.rows.iter().enumerate() {
-            if let Some(stage) = row.stage {
-                row_of.entry(stage).or_insert(at);
-            }
-        }
+        let section_of = FirstOf::new(
+            sections.found.iter().enumerate().map(|(at, section)| (section.stage, at)),
+        );
+        let row_of = FirstOf::new(
+            map.rows.iter().enumerate().filter_map(|(at, row)| Some((row.stage?, at))),
+        );
         let (dependencies, overflow) = dependencies(&map.rows, &row_of);
         let approval = approval::read(&outline);
         let clarifications = approval::clarifications(&outline);
@@ -217,7 +212,7 @@ impl<'a> Document<'a> {
 
     /// The section of a row.
     pub(crate) fn section(&self, row: &MapRow) -> Option<&Section> {
-        self.sections.found.get(*self.section_of.get(&row.stage?)?)
+        self.sections.found.get(self.section_of.get(row.stage?)?)
     }
 
     /// The heading of a stage's section as it should be written, without its title.
@@ -337,9 +332,8 @@ impl<'a> Document<'a> {
 }
 
 /// Writes the dependencies of every row out.
-fn dependencies(rows: &[MapRow], row_of: &HashMap<u32, usize>) -> (Vec<Vec<u32>>, Option<usize>) {
-    let mut known: Vec<u32> = row_of.keys().copied().collect();
-    known.sort_unstable();
+fn dependencies(rows: &[MapRow], row_of: &FirstOf) -> (Vec<Vec<u32>>, Option<usize>) {
+    let known: Vec<u32> = row_of.numbers().collect();
     let mut all = Vec::with_capacity(rows.len());
     let mut budget = MOST_DEPENDENCIES;
     let mut overflow = None;
@@ -359,7 +353,7 @@ fn dependencies(rows: &[MapRow], row_of: &HashMap<u32, usize>) -> (Vec<Vec<u32>>
                 stages.extend_from_slice(within);
             }
         }
-        stages.sort_unstable();
+        order::sort(&mut stages);
         stages.dedup();
         budget = budget.saturating_sub(stages.len());
         all.push(stages);

@@ -458,15 +458,16 @@ impl<'a> Reader<'a> {
             CellText::Empty if trimmed.is_empty() => None,
             CellText::Empty => Some(Box::default()),
         };
-        // A cell that the row does not have is reported as an empty range at the row's end.
-        let written = match self.outline.blocks.last() {
+        // A cell that the row does not have is an empty range at the row's end.
+        let (written, row_end) = match self.outline.blocks.last() {
             Some(Block::Table(table)) => {
                 let row = table.rows.last().unwrap_or(&table.header);
-                self.outline.cells.len() - row.cells.start < row.written
+                (self.outline.cells.len() - row.cells.start < row.written, row.range.end)
             }
-            _ => false,
+            _ => (false, range.end),
         };
-        self.outline.cells.push(Cell { range: content_range, written, inline });
+        let range = if written { content_range } else { row_end..row_end };
+        self.outline.cells.push(Cell { range, written, inline });
     }
 
     fn close_task(&mut self) {
@@ -589,12 +590,30 @@ pub(crate) fn lines_at(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Canonical composition, copied only where the text is not composed already.
-pub(crate) fn composed(text: &str) -> Cow<'_, str> {
-    use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
-    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(text.nfc().collect())
+/// Canonical decomposition (NFD), copied only where the text is not ASCII: the form in which
+/// texts are compared. Composing them instead would need twice the tables.
+pub(crate) fn decomposed(text: &str) -> Cow<'_, str> {
+    use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
     }
+    let mut chars: Vec<char> = Vec::with_capacity(text.len());
+    for ch in text.chars() {
+        decompose_canonical(ch, |part| chars.push(part));
+    }
+    // Combining marks stand in the order of their classes; runs of them are short.
+    for at in 1..chars.len() {
+        let mut place = at;
+        while let (Some(&before), Some(&here)) =
+            (chars.get(place.wrapping_sub(1)), chars.get(place))
+        {
+            let class = canonical_combining_class(here);
+            if class == 0 || canonical_combining_class(before) <= class {
+                break;
+            }
+            chars.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+    Cow::Owned(chars.into_iter().collect())
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::files::{self, StepFile};
 use super::heading::{self, folded, is_name};
-use super::outline::{Block, Cell, Heading, Outline, Table, composed, lines_at};
+use super::outline::{Block, Cell, Heading, Outline, Table, lines_at};
 use crate::source::ByteRange;
 
 /// The subsections of a stage, in canonical order.
@@ -145,8 +145,8 @@ enum Recognised {
 }
 
 fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recognised {
-    let plain = composed(&heading.inline.text);
-    let Some(found) = heading::stage_heading(&plain) else {
+    let plain = heading.inline.text.as_str();
+    let Some(found) = heading::stage_heading(plain) else {
         return Recognised::No;
     };
     let stage = found.stage;
@@ -160,11 +160,7 @@ fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recogni
         return Recognised::Near(stage, String::from("has no colon behind the stage number"));
     };
     let title = plain.get(title_at..).unwrap_or_default().trim().to_owned();
-    // A composed copy has other offsets than the pieces of the text; then the title is taken plain.
-    let source = matches!(plain, std::borrow::Cow::Borrowed(_))
-        .then(|| heading.inline.source_from(title_at))
-        .flatten()
-        .filter(|_| !title.is_empty());
+    let source = heading.inline.source_from(title_at).filter(|_| !title.is_empty());
     let end = heading.range.end..heading.range.end;
     let title_range = source.clone().unwrap_or_else(|| {
         if title.is_empty() || heading.setext { end } else { heading.range.clone() }
@@ -231,12 +227,23 @@ fn close(
     let (mut section, mut blocks) = open?;
     blocks.end = end_block;
     section.range.end = end;
-    read_subsections(outline, &mut section, blocks);
+    // Behind a heading that was meant as another stage's section, a second table of steps is that
+    // stage's.
+    let foreign = sections.near.partition_point(|(_, near)| near.range.start < section.range.start);
+    let foreign = sections.near.get(foreign..).unwrap_or_default().iter();
+    let mut foreign = foreign.filter(|(stage, _)| *stage != section.stage);
+    let own_until = foreign.next().map_or(end, |(_, near)| near.range.start);
+    read_subsections(outline, &mut section, blocks, own_until);
     sections.found.push(section);
     Some(sections.found.len() - 1)
 }
 
-fn read_subsections(outline: &Outline<'_>, section: &mut Section, blocks: Range<usize>) {
+fn read_subsections(
+    outline: &Outline<'_>,
+    section: &mut Section,
+    blocks: Range<usize>,
+    own_until: usize,
+) {
     let mut current: Option<(usize, u8)> = None;
     for block in outline.blocks.get(blocks).unwrap_or_default() {
         match block {
@@ -247,7 +254,7 @@ fn read_subsections(outline: &Outline<'_>, section: &mut Section, blocks: Range<
                     end_body(section, which, heading.line_start);
                     current = None;
                 }
-                if let Some(which) = subsection(section, heading) {
+                if let Some(which) = subsection(section, heading, own_until) {
                     current = Some((which, heading.level));
                 }
             }
@@ -270,7 +277,7 @@ fn end_body(section: &mut Section, which: usize, end: usize) {
 }
 
 /// Takes a heading as one of the four subsections, or remembers it as a near miss.
-fn subsection(section: &mut Section, heading: &Heading) -> Option<usize> {
+fn subsection(section: &mut Section, heading: &Heading, own_until: usize) -> Option<usize> {
     for (which, wanted) in FOLDED.iter().enumerate() {
         let slot = section.subsections.get_mut(which)?;
         if is_name(&heading.inline.text, wanted) {
@@ -290,6 +297,7 @@ fn subsection(section: &mut Section, heading: &Heading) -> Option<usize> {
                 });
                 return Some(which);
             } else if which == STEPWISE
+                && heading.range.start < own_until
                 && slot.as_ref().is_some_and(|taken| taken.level == heading.level)
             {
                 // A second table of steps counts too: no step is ever lost.

@@ -2,7 +2,7 @@
 
 use super::depends_on::{self, DependsOn};
 use super::number;
-use super::outline::{Block, Cell, Heading, Outline, Row, Table, composed};
+use super::outline::{Block, Cell, Heading, Outline, Row, Table};
 use super::{heading, outline};
 use crate::source::ByteRange;
 
@@ -68,7 +68,7 @@ pub(crate) fn headings(outline: &Outline<'_>) -> Vec<MapHeading> {
     let mut found = Vec::new();
     for (block, each) in outline.blocks.iter().enumerate() {
         if let Block::Heading(Heading { level: 2, range, line_start, inline, .. }) = each
-            && let Some(number) = heading::map_heading(&composed(&inline.text))
+            && let Some(number) = heading::map_heading(&inline.text)
         {
             found.push(MapHeading { block, range: range.clone(), line_start: *line_start, number });
         }

@@ -1,13 +1,15 @@
 //! The pretty format: each finding with the lines it is about and carets under the place.
 //!
-//! Drawing is annotate-snippets' work (the renderer of rustc's own messages). It gets a small,
-//! clean excerpt of the plan for each place, so that a report stays linear in its findings even
-//! for a plan on one line of ten megabytes, and nothing of the plan can steer the terminal.
+//! Drawing is codespan-reporting's work. It gets a small, clean excerpt of the plan for each
+//! place, so that a report stays linear in its findings even for a plan on one line of ten
+//! megabytes, and nothing of the plan can steer the terminal.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::ops::Range;
 
-use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use codespan_reporting::diagnostic::{Diagnostic, Label, LabelStyle, Severity as Level};
+use codespan_reporting::files::{Error, Files};
+use codespan_reporting::term::{Config, WriteStyle, emit_to_string, emit_to_write_style};
 
 use super::check::Checked;
 use super::printable;
@@ -21,12 +23,11 @@ const BESIDE: usize = 120;
 
 /// Findings go to `talk`, one line about each plan to `data`.
 pub(super) fn write(plans: &[Checked<'_>], color: bool, talk: &mut String, data: &mut String) {
-    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-    let renderer = renderer.decor_style(DecorStyle::Ascii);
     for plan in plans {
         let path = printable(plan.path);
         for finding in &plan.findings {
-            let _ = writeln!(talk, "{}\n", one(&renderer, &path, plan.source, finding));
+            one(&path, plan.source, finding, color, talk);
+            talk.push('\n');
         }
         let _ = writeln!(data, "{path}: {}", summary(plan));
     }
@@ -49,45 +50,163 @@ fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-fn one(renderer: &Renderer, path: &str, source: &str, finding: &Finding) -> String {
+fn one(path: &str, source: &str, finding: &Finding, color: bool, out: &mut String) {
     let level = match finding.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
+        Severity::Error => Level::Error,
+        Severity::Warning => Level::Warning,
     };
     let mut title = printable(&finding.message).into_owned();
     if finding.stage > 0 {
         title = format!("stage {}: {title}", finding.stage);
     }
-    let place = Excerpt::new(source, finding.range);
-    let related: Vec<(String, Excerpt)> = finding
-        .related
-        .iter()
-        .map(|related| {
-            (printable(&related.message).into_owned(), Excerpt::new(source, related.range))
-        })
-        .collect();
-    let help = finding.help.as_deref().map(printable);
-    let fix = finding.fix.as_ref().map(|fix| format!("`--fix` will {}", printable(&fix.title)));
-    let mut group: Group<'_> = level
-        .primary_title(title.as_str())
-        .id(finding.code.as_str())
-        .element(place.snippet(path, AnnotationKind::Primary, None));
-    for (message, excerpt) in &related {
-        group = group.element(excerpt.snippet(path, AnnotationKind::Context, Some(message)));
+    let mut excerpts = vec![Excerpt::new(source, finding.range)];
+    excerpts.extend(finding.related.iter().map(|related| Excerpt::new(source, related.range)));
+    let mut labels = Vec::with_capacity(excerpts.len());
+    for (file, excerpt) in excerpts.iter().enumerate() {
+        labels.push(match file.checked_sub(1).and_then(|at| finding.related.get(at)) {
+            Some(related) => Label::secondary(file, excerpt.start..excerpt.end)
+                .with_message(printable(&related.message)),
+            None => Label::primary(file, excerpt.start..excerpt.end),
+        });
     }
-    if let Some(help) = &help {
-        group = group.element(Level::HELP.message(help.as_ref()));
+    let mut notes = Vec::new();
+    if let Some(help) = &finding.help {
+        notes.push(format!("help: {}", printable(help)));
     }
-    if let Some(fix) = &fix {
-        group = group.element(Level::NOTE.message(fix.as_str()));
+    if let Some(fix) = &finding.fix {
+        notes.push(format!("fix: `--fix` will {}", printable(&fix.title)));
     }
-    renderer.render(&[group])
+    let diagnostic = Diagnostic::new(level)
+        .with_message(title)
+        .with_code(finding.code.as_str())
+        .with_labels(labels)
+        .with_notes(notes);
+    let files = Excerpts { path, excerpts };
+    let config = Config::default();
+    // Every place was cut from its own excerpt, so that looking it up there cannot fail.
+    let _ = if color {
+        emit_to_write_style(&mut Styled { out }, &config, &files, &diagnostic)
+    } else {
+        emit_to_string(out, &config, &files, &diagnostic)
+    };
+}
+
+/// Writes colours as terminals understand them.
+struct Styled<'o> {
+    out: &'o mut String,
+}
+
+impl fmt::Write for Styled<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.out.write_str(text)
+    }
+}
+
+impl Styled<'_> {
+    fn style(&mut self, codes: &str) -> fmt::Result {
+        write!(self.out, "\u{1b}[{codes}m")
+    }
+
+    fn level(&mut self, level: Level) -> fmt::Result {
+        self.style(if level == Level::Error { "1;31" } else { "1;33" })
+    }
+}
+
+impl WriteStyle for Styled<'_> {
+    fn set_header(&mut self, level: Level) -> fmt::Result {
+        self.level(level)
+    }
+
+    fn set_header_message(&mut self) -> fmt::Result {
+        self.style("1")
+    }
+
+    fn set_line_number(&mut self) -> fmt::Result {
+        self.style("34")
+    }
+
+    fn set_note_bullet(&mut self) -> fmt::Result {
+        self.style("34")
+    }
+
+    fn set_source_border(&mut self) -> fmt::Result {
+        self.style("34")
+    }
+
+    fn set_label(&mut self, level: Level, style: LabelStyle) -> fmt::Result {
+        match style {
+            LabelStyle::Primary => self.level(level),
+            LabelStyle::Secondary => self.style("34"),
+        }
+    }
+
+    fn reset(&mut self) -> fmt::Result {
+        self.style("0")
+    }
+}
+
+/// The excerpts of one finding, each a file to the drawing library, all with the plan's name.
+struct Excerpts<'p> {
+    path: &'p str,
+    excerpts: Vec<Excerpt>,
+}
+
+impl Excerpts<'_> {
+    fn excerpt(&self, id: usize) -> Result<&Excerpt, Error> {
+        self.excerpts.get(id).ok_or(Error::FileMissing)
+    }
+}
+
+impl<'a> Files<'a> for Excerpts<'_> {
+    type FileId = usize;
+    type Name = &'a str;
+    type Source = &'a str;
+
+    fn name(&'a self, _: usize) -> Result<&'a str, Error> {
+        Ok(self.path)
+    }
+
+    fn source(&'a self, id: usize) -> Result<&'a str, Error> {
+        Ok(&self.excerpt(id)?.text)
+    }
+
+    fn line_index(&'a self, id: usize, at: usize) -> Result<usize, Error> {
+        let before = self.excerpt(id)?.text.as_bytes().iter().take(at);
+        Ok(before.filter(|byte| **byte == b'\n').count())
+    }
+
+    fn line_number(&'a self, id: usize, line: usize) -> Result<usize, Error> {
+        Ok(self.excerpt(id)?.first_line + line)
+    }
+
+    fn column_number(&'a self, id: usize, line: usize, at: usize) -> Result<usize, Error> {
+        let excerpt = self.excerpt(id)?;
+        if at == excerpt.start {
+            return Ok(excerpt.column);
+        }
+        let start = self.line_range(id, line)?.start;
+        Ok(excerpt.text.get(start..at).map_or(1, |before| before.chars().count() + 1))
+    }
+
+    fn line_range(&'a self, id: usize, line: usize) -> Result<Range<usize>, Error> {
+        let text = &self.excerpt(id)?.text;
+        let mut start = 0;
+        for (index, piece) in text.split_inclusive('\n').enumerate() {
+            if index == line {
+                return Ok(start..start + piece.len());
+            }
+            start += piece.len();
+        }
+        Ok(start..start)
+    }
 }
 
 /// A few clean lines around a place.
 struct Excerpt {
     text: String,
     first_line: usize,
+    /// The column of the place in the plan.
+    column: usize,
     start: usize,
     end: usize,
 }
@@ -105,8 +224,13 @@ impl Excerpt {
             end + behind(source, end).find(['\n', '\r']).unwrap_or(behind(source, end).len());
         let from = window_start(source, line_start, start);
         let to = window_end(source, end, line_end);
-        let mut excerpt =
-            Self { text: String::new(), first_line: range.start.line as usize, start: 0, end: 0 };
+        let mut excerpt = Self {
+            text: String::new(),
+            first_line: range.start.line as usize,
+            column: range.start.column as usize,
+            start: 0,
+            end: 0,
+        };
         if from > line_start {
             excerpt.text.push('…');
         }
@@ -133,24 +257,6 @@ impl Excerpt {
                 }
             }
         }
-    }
-
-    fn snippet<'t>(
-        &'t self,
-        path: &'t str,
-        kind: AnnotationKind,
-        label: Option<&'t str>,
-    ) -> Snippet<'t, Annotation<'t>> {
-        let span = kind.span(self.start..self.end);
-        let span = match label {
-            Some(label) => span.label(label),
-            None => span,
-        };
-        Snippet::source(self.text.as_str())
-            .line_start(self.first_line)
-            .path(path)
-            .fold(false)
-            .annotation(span)
     }
 }
 

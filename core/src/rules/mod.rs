@@ -10,14 +10,13 @@ mod sections;
 mod traps;
 mod writing;
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 pub(crate) use writing::canonical_dependencies;
 
 use crate::check::CheckOptions;
 use crate::finding::{Code, Draft, Finding, Severity};
 use crate::graph::{Graph, StageGraph, Vertex};
+use crate::order::{FirstOf, sorted};
 use crate::plan::Document;
 
 /// A rule as its documentation tells it.
@@ -100,8 +99,11 @@ impl<'d, 'a> Checker<'d, 'a> {
         self.has_steps();
         self.no_trap();
         self.same_title();
-        let mut found = self.found;
-        found.sort_by_key(|draft| (draft.range.start, draft.range.end, draft.code));
+        // Two findings at one place come in the order of their codes.
+        let found = sorted(self.found, |draft| {
+            let end = (draft.range.end as u64) << 8;
+            (draft.range.start as u64, end | draft.code as u64)
+        });
         (found, self.stage_graph.graph())
     }
 
@@ -138,16 +140,17 @@ pub(crate) fn resolve(
 /// The stages of the graph: rows with a number of their own that are not cancelled.
 fn vertices(doc: &Document<'_>) -> (Vec<Vertex>, Vec<usize>) {
     let mut rows = Vec::with_capacity(doc.map.rows.len());
-    let mut vertex_of = HashMap::with_capacity(doc.map.rows.len());
+    let mut numbers = Vec::with_capacity(doc.map.rows.len());
     for (at, row) in doc.map.rows.iter().enumerate() {
         if let Some(stage) = row.stage
             && !row.cancelled
-            && doc.row_of.get(&stage) == Some(&at)
+            && doc.row_of.get(stage) == Some(at)
         {
-            vertex_of.insert(stage, rows.len());
+            numbers.push((stage, rows.len()));
             rows.push(at);
         }
     }
+    let vertex_of = FirstOf::new(numbers.into_iter());
     let vertices = rows
         .iter()
         .filter_map(|&at| {
@@ -156,13 +159,8 @@ fn vertices(doc: &Document<'_>) -> (Vec<Vertex>, Vec<usize>) {
                 Some(section) => u32::try_from(section.steps.len()).unwrap_or(u32::MAX),
                 None => row.step_count.unwrap_or(0),
             };
-            let mut depends_on: Vec<usize> = doc
-                .dependencies(at)
-                .iter()
-                .filter_map(|stage| vertex_of.get(stage))
-                .copied()
-                .collect();
-            depends_on.sort_unstable();
+            let depends_on =
+                doc.dependencies(at).iter().filter_map(|stage| vertex_of.get(*stage)).collect();
             Some(Vertex { stage: row.number(), title: row.title.clone(), steps, depends_on })
         })
         .collect();

@@ -1,9 +1,8 @@
 //! Parallel safety: S9.
 
-use std::collections::HashMap;
-
 use super::{Checker, quoted};
 use crate::finding::{Code, Draft};
+use crate::order::sorted;
 use crate::plan::files::StepFile;
 use crate::source::ByteRange;
 
@@ -12,7 +11,8 @@ use crate::source::ByteRange;
 const PAIRWISE: usize = 16;
 
 /// Where a stage touches a file first.
-struct Touch {
+struct Touch<'p> {
+    path: &'p str,
     vertex: usize,
     stage: u32,
     cell: ByteRange,
@@ -22,10 +22,10 @@ impl Checker<'_, '_> {
     /// Two stages may run at the same time when neither waits for the other, directly or through
     /// others; then their steps must not name the same file. Files of a step are compared as
     /// normalised paths. Where more than 16 stages touch one file, each is compared with the next
-    /// in building order only; a stage whose dependencies cannot be read is not compared. A path that leaves the project is a finding as well. Warnings; with
-    /// `--strict`, errors.
+    /// in building order only; a stage whose dependencies cannot be read is not compared. A path
+    /// that leaves the project is a finding as well. Warnings; with `--strict`, errors.
     pub(super) fn parallel_stages_share_no_file(&mut self) {
-        let mut touches: HashMap<&str, Vec<Touch>> = HashMap::new();
+        let mut touches: Vec<Touch> = Vec::new();
         let mut drafts = Vec::new();
         for (vertex, &at) in self.rows.iter().enumerate() {
             let Some(row) = self.doc.map.rows.get(at) else {
@@ -36,21 +36,17 @@ impl Checker<'_, '_> {
             };
             // Whether it may run beside others cannot be known; that is an S6.
             let unknown = row.depends_on.unreadable.is_some()
-                || self
-                    .doc
-                    .dependencies(at)
-                    .iter()
-                    .any(|stage| !self.doc.row_of.contains_key(stage));
+                || self.doc.dependencies(at).iter().any(|stage| !self.doc.row_of.contains(*stage));
             for step in &section.steps {
                 for file in &step.files {
                     match file {
-                        StepFile::Inside(path) => {
-                            let list = touches.entry(path).or_default();
-                            if !unknown && list.last().is_none_or(|last| last.vertex != vertex) {
-                                let cell = step.files_cell.clone();
-                                list.push(Touch { vertex, stage: row.number(), cell });
-                            }
-                        }
+                        StepFile::Inside(path) if !unknown => touches.push(Touch {
+                            path,
+                            vertex,
+                            stage: row.number(),
+                            cell: step.files_cell.clone(),
+                        }),
+                        StepFile::Inside(_) => {}
                         StepFile::Outside(path) => drafts.push(
                             Draft::new(
                                 Code::S9,
@@ -64,18 +60,21 @@ impl Checker<'_, '_> {
                 }
             }
         }
-        let mut shared: Vec<(&str, Vec<Touch>)> =
-            touches.into_iter().filter(|(_, list)| list.len() > 1).collect();
-        shared.sort_unstable_by_key(|(path, _)| *path);
-        for (path, list) in shared {
-            self.compare(path, list, &mut drafts);
+        touches.sort_unstable_by(|a, b| {
+            (a.path, a.vertex, a.cell.start).cmp(&(b.path, b.vertex, b.cell.start))
+        });
+        touches.dedup_by(|next, first| next.path == first.path && next.vertex == first.vertex);
+        for shared in touches.chunk_by(|a, b| a.path == b.path).filter(|list| list.len() > 1) {
+            self.compare(shared, &mut drafts);
         }
         self.found.extend(drafts);
     }
 
-    fn compare(&mut self, path: &str, mut list: Vec<Touch>, drafts: &mut Vec<Draft>) {
+    fn compare(&mut self, list: &[Touch<'_>], drafts: &mut Vec<Draft>) {
         let many = list.len() > PAIRWISE;
-        list.sort_by_key(|touch| (self.stage_graph.wave(touch.vertex), touch.stage));
+        let list: Vec<&Touch<'_>> = sorted(list.iter().collect(), |touch| {
+            (u64::from(self.stage_graph.wave(touch.vertex)), u64::from(touch.stage))
+        });
         for (at, first) in list.iter().enumerate() {
             let reach = if many { 1 } else { list.len() };
             for second in list.iter().skip(at + 1).take(reach) {
@@ -85,20 +84,19 @@ impl Checker<'_, '_> {
                 if a == 0 || b == 0 || self.stage_graph.waits(second.vertex, first.vertex) {
                     continue;
                 }
-                drafts.push(collision(path, first, second, many.then_some(list.len())));
+                drafts.push(collision(first, second, many.then_some(list.len())));
             }
         }
     }
 }
 
-fn collision(path: &str, first: &Touch, second: &Touch, of: Option<usize>) -> Draft {
+fn collision(first: &Touch<'_>, second: &Touch<'_>, of: Option<usize>) -> Draft {
     let (low, high) = if first.stage < second.stage { (first, second) } else { (second, first) };
-    let name = quoted(path);
     let message = format!(
         "stage {} and stage {} may run in parallel and both touch {}",
         low.stage,
         high.stage,
-        name.trim_matches('\'')
+        crate::render::printable(low.path)
     );
     let mut help = format!(
         "let stage {} depend on stage {}, or move the change to one of them",

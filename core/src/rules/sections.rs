@@ -1,9 +1,8 @@
 //! Stage sections: S3, S4, S5, W3.
 
-use std::collections::HashMap;
-
 use super::{Checker, listed};
 use crate::finding::{Code, Draft};
+use crate::order::FirstOf;
 use crate::plan::sections::{NearMiss, STEP_COLUMNS, STEPWISE, SUBSECTIONS};
 
 impl Checker<'_, '_> {
@@ -15,26 +14,24 @@ impl Checker<'_, '_> {
         if doc.map.rows.is_empty() {
             return;
         }
-        let mut near: HashMap<u32, &NearMiss> = HashMap::new();
-        for (stage, miss) in &doc.sections.near {
-            near.entry(*stage).or_insert(miss);
-        }
+        let near =
+            FirstOf::new(doc.sections.near.iter().enumerate().map(|(at, (stage, _))| (*stage, at)));
         for row in doc.map.rows.iter().filter(|row| !row.cancelled) {
-            let Some(stage) = row.stage.filter(|stage| !doc.section_of.contains_key(stage)) else {
+            let Some(stage) = row.stage.filter(|stage| !doc.section_of.contains(*stage)) else {
                 continue;
             };
             let heading = doc.section_heading(stage);
             let message = format!("stage section '{heading}' missing");
             let mut draft = Draft::new(Code::S3, stage, row.stage_cell.clone(), message)
                 .help(format!("write its heading as `{heading} {}`", row.title));
-            if let Some(miss) = near.get(&stage) {
+            if let Some((_, miss)) = near.get(stage).and_then(|at| doc.sections.near.get(at)) {
                 draft = self.with_near_miss(draft, miss);
             }
             self.add(draft);
         }
         for (at, section) in doc.sections.found.iter().enumerate() {
             let stage = section.stage;
-            if let Some(&first) = doc.section_of.get(&stage)
+            if let Some(first) = doc.section_of.get(stage)
                 && first != at
                 && let Some(original) = doc.sections.found.get(first)
             {
@@ -49,7 +46,7 @@ impl Checker<'_, '_> {
                         .related("the first one", original.heading.clone())
                         .help("keep one section a stage"),
                 );
-            } else if !doc.row_of.contains_key(&stage) {
+            } else if !doc.row_of.contains(stage) {
                 let message = format!(
                     "stage section '{}' has no row in the Stage Map",
                     doc.section_heading(stage)

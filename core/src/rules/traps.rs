@@ -1,9 +1,8 @@
 //! Structural traps: W4.
 
-use std::collections::HashMap;
-
 use super::{Checker, listed, quoted};
 use crate::finding::{Code, Draft};
+use crate::order::order;
 use crate::plan::outline::{
     Block, Fence, Heading, Outline, Row, Table, fence_run, lines_at, written_cells,
 };
@@ -286,11 +285,15 @@ fn splits_code(row: &str) -> bool {
     }
     let runs = backtick_runs(row);
     // For each run the next one of the same length.
-    let mut next_of: HashMap<usize, usize> = HashMap::new();
+    let by_length =
+        order(runs.len(), &|at| runs.get(at).map_or((0, 0), |run| (run.length as u64, 0)));
     let mut next = vec![None; runs.len()];
-    for (at, run) in runs.iter().enumerate().rev() {
-        if let Some(slot) = next.get_mut(at) {
-            *slot = next_of.insert(run.length, at);
+    for pair in by_length.windows(2) {
+        if let [first, second] = pair
+            && runs.get(*first).map(|run| run.length) == runs.get(*second).map(|run| run.length)
+            && let Some(slot) = next.get_mut(*first)
+        {
+            *slot = Some(*second);
         }
     }
     let mut at = 0;

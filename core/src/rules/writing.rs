@@ -4,7 +4,7 @@ use super::Checker;
 use super::map::cell_edit;
 use crate::finding::{Code, Draft, DraftEdit};
 use crate::plan::number;
-use crate::plan::outline::composed;
+use crate::plan::outline::decomposed;
 use crate::plan::sections::SUBSECTIONS;
 
 impl Checker<'_, '_> {
@@ -44,7 +44,7 @@ impl Checker<'_, '_> {
 
     fn careless_sections(&self, drafts: &mut Vec<Draft>) {
         for section in &self.doc.sections.found {
-            let row = self.doc.row_of.get(&section.stage).and_then(|at| self.doc.map.rows.get(*at));
+            let row = self.doc.row_of.get(section.stage).and_then(|at| self.doc.map.rows.get(at));
             let title = row.map(|row| row.title.as_str()).unwrap_or_default();
             let canonical = section.canonical_heading(section.stage, title);
             if self.doc.text.get(section.source.clone()) != Some(canonical.as_str()) {
@@ -159,7 +159,7 @@ pub(crate) fn canonical_dependencies(stages: &[u32]) -> String {
 fn repeated(items: &[crate::plan::depends_on::Item]) -> Option<u32> {
     let mut single: Vec<u32> =
         items.iter().filter(|item| item.first == item.last).map(|item| item.first).collect();
-    single.sort_unstable();
+    crate::order::sort(&mut single);
     single.windows(2).find_map(|pair| match pair {
         [a, b] if a == b => Some(*a),
         _ => None,
@@ -168,7 +168,7 @@ fn repeated(items: &[crate::plan::depends_on::Item]) -> Option<u32> {
 
 /// A title as titles are compared. U+2028 and the like are blanks here.
 fn bare_title(title: &str) -> String {
-    composed(title)
+    decomposed(title)
         .split_whitespace()
         .map(|word| word.trim_matches(|ch: char| number::is_mark(ch)))
         .filter(|word| !word.is_empty())
