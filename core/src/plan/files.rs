@@ -1,9 +1,11 @@
 //! The paths of a step's `files` cell.
 
+use std::collections::HashSet;
+
 use super::outline::Cell;
 
 /// A path as a cell names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum StepFile {
     /// A path relative to the project, normalised.
     Inside(String),
@@ -17,6 +19,15 @@ const MOST_ALTERNATIVES: usize = 256;
 /// Reads a `files` cell: paths in backticks, or separated by commas, semicolons or `<br>`.
 /// `b.rs:10-20` is `b.rs`, `{c,d}.rs` is two, `none` and dashes are none.
 pub(crate) fn read(text: &str, cell: &Cell) -> Vec<StepFile> {
+    let mut files = read_all(text, cell);
+    if files.len() > 1 {
+        let mut seen = HashSet::with_capacity(files.len());
+        files.retain(|file| seen.insert(file.clone()));
+    }
+    files
+}
+
+fn read_all(text: &str, cell: &Cell) -> Vec<StepFile> {
     let plain = cell.plain(text);
     let mut files = Vec::new();
     let code = cell.inline().map(|inline| inline.code.as_slice()).unwrap_or_default();
@@ -94,9 +105,7 @@ fn add(piece: &str, files: &mut Vec<StepFile>) {
             Some(inside) => StepFile::Inside(inside),
             None => StepFile::Outside(path),
         };
-        if !files.contains(&file) {
-            files.push(file);
-        }
+        files.push(file);
     }
 }
 

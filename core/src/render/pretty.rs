@@ -18,10 +18,13 @@ use crate::source::SourceRange;
 
 /// Lines of a place that are shown; of a longer one the first.
 const MOST_LINES: usize = 4;
-/// Characters of a line that are shown before and behind a place on a long line.
+/// Bytes of a line that are shown before and behind a place on a long line.
 const BESIDE: usize = 120;
+/// Bytes of a place that are shown; of a longer one the first.
+const MOST_BYTES: usize = 400;
 
 /// Findings go to `talk`, one line about each plan to `data`.
+#[inline(never)]
 pub(super) fn write(plans: &[Checked<'_>], color: bool, talk: &mut String, data: &mut String) {
     for plan in plans {
         let path = printable(plan.path);
@@ -42,7 +45,7 @@ pub(super) fn summary(plan: &Checked<'_>) -> String {
         plural(count(Severity::Error), "error"),
         plural(count(Severity::Warning), "warning"),
         plural(plan.stage_count, "stage"),
-        plural(plan.graph.waves.len(), "wave"),
+        plural(plan.wave_count, "wave"),
     )
 }
 
@@ -214,16 +217,14 @@ struct Excerpt {
 impl Excerpt {
     fn new(source: &str, range: SourceRange) -> Self {
         let (start, mut end) = (range.start.offset as usize, range.end.offset as usize);
-        let line_start = before(source, start).rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let place = source.get(start..end).unwrap_or_default();
         // A place over many lines is shown by its first one.
-        if place.lines().count() > MOST_LINES {
+        if place.lines().take(MOST_LINES + 1).count() > MOST_LINES {
             end = start + place.find(['\n', '\r']).unwrap_or(place.len());
         }
-        let line_end =
-            end + behind(source, end).find(['\n', '\r']).unwrap_or(behind(source, end).len());
-        let from = window_start(source, line_start, start);
-        let to = window_end(source, end, line_end);
+        end = end.min(boundary_behind(source, start + MOST_BYTES));
+        let from = window_start(source, start);
+        let to = window_end(source, end);
         let mut excerpt = Self {
             text: String::new(),
             first_line: range.start.line as usize,
@@ -231,7 +232,7 @@ impl Excerpt {
             start: 0,
             end: 0,
         };
-        if from > line_start {
+        if !before(source, from).is_empty() && !before(source, from).ends_with(['\n', '\r']) {
             excerpt.text.push('…');
         }
         excerpt.copy(source.get(from..start).unwrap_or_default());
@@ -239,7 +240,7 @@ impl Excerpt {
         excerpt.copy(source.get(start..end).unwrap_or_default());
         excerpt.end = excerpt.text.len();
         excerpt.copy(source.get(end..to).unwrap_or_default());
-        if to < line_end {
+        if !behind(source, to).is_empty() && !behind(source, to).starts_with(['\n', '\r']) {
             excerpt.text.push('…');
         }
         excerpt
@@ -268,20 +269,28 @@ fn behind(source: &str, at: usize) -> &str {
     source.get(at..).unwrap_or_default()
 }
 
-/// Where to begin on a long line.
-fn window_start(source: &str, line_start: usize, start: usize) -> usize {
-    let mut from = start.saturating_sub(BESIDE).max(line_start);
+/// Where to begin: at the beginning of the line, unless that is far away.
+fn window_start(source: &str, start: usize) -> usize {
+    let mut from = start.saturating_sub(BESIDE);
     while !source.is_char_boundary(from) {
         from -= 1;
     }
-    from
+    let beside = source.get(from..start).unwrap_or_default();
+    beside.rfind(['\n', '\r']).map_or(from, |at| from + at + 1)
 }
 
-/// Where to end on a long line.
-fn window_end(source: &str, end: usize, line_end: usize) -> usize {
-    let mut to = (end + BESIDE).min(line_end);
-    while !source.is_char_boundary(to) {
-        to += 1;
+/// Where to end: at the end of the line, unless that is far away.
+fn window_end(source: &str, end: usize) -> usize {
+    let to = boundary_behind(source, end + BESIDE);
+    let beside = source.get(end..to).unwrap_or_default();
+    beside.find(['\n', '\r']).map_or(to, |at| end + at)
+}
+
+/// The first character boundary from `at` on, at most the end of the text.
+fn boundary_behind(source: &str, at: usize) -> usize {
+    let mut at = at.min(source.len());
+    while !source.is_char_boundary(at) {
+        at += 1;
     }
-    to
+    at
 }

@@ -3,10 +3,10 @@
 use super::{Checker, listed, quoted};
 use crate::finding::{Code, Draft, DraftEdit};
 use crate::order;
-use crate::plan::depends_on::Unreadable;
+use crate::plan::depends_on::{Item, Unreadable};
 use crate::plan::heading;
 use crate::plan::outline::{Block, lines_at};
-use crate::plan::stage_map::{COLUMNS, MapRow};
+use crate::plan::stage_map::{COLUMNS, MapHeading, MapRow};
 use crate::source::ByteRange;
 
 impl Checker<'_, '_> {
@@ -15,8 +15,17 @@ impl Checker<'_, '_> {
     /// name in any case and order, with at least one row. Two Stage Maps are ambiguous: nothing is
     /// read from either. Headings in code fences, comments and block quotes are text.
     pub(super) fn exactly_one_map(&mut self) {
-        let draft = |range: ByteRange, message: &str| Draft::new(Code::S1, 0, range, message);
         match self.doc.maps.as_slice() {
+            [only] => self.map_table(&only.range),
+            maps => self.not_one_map(maps),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn not_one_map(&mut self, maps: &[MapHeading]) {
+        let draft = |range: ByteRange, message: &str| Draft::new(Code::S1, 0, range, message);
+        match maps {
             [] => {
                 let mut message = String::from("section '## 4.5 Stage Map' is missing");
                 let near = self.map_near_miss();
@@ -32,10 +41,10 @@ impl Checker<'_, '_> {
                 }
                 self.add(missing);
             }
-            [only] => self.map_table(only.range.clone()),
+            [only] => self.map_table(&only.range),
             [first, .., last] => {
                 let lines: Vec<u32> =
-                    self.doc.maps.iter().map(|map| self.doc.line(map.range.start)).collect();
+                    maps.iter().map(|map| self.doc.line(map.range.start)).collect();
                 let message = format!("more than one Stage Map: lines {}", listed(&lines));
                 self.add(
                     draft(last.range.clone(), &message)
@@ -46,7 +55,20 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn map_table(&mut self, heading: ByteRange) {
+    fn map_table(&mut self, heading: &ByteRange) {
+        let map = &self.doc.map;
+        let whole = map.table.is_some()
+            && map.missing_columns.is_empty()
+            && map.other_tables.is_empty()
+            && !map.rows.is_empty();
+        if !whole {
+            self.faulty_table(heading.clone());
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn faulty_table(&mut self, heading: ByteRange) {
         let map = &self.doc.map;
         let Some(table) = map.table.clone() else {
             let mut draft = Draft::new(Code::S1, 0, heading, "the Stage Map has no table")
@@ -130,61 +152,72 @@ impl Checker<'_, '_> {
     /// where a number stands twice or cannot be read, and where a dependency names a number that
     /// no row has, since renumbering could then connect the wrong stages.
     pub(super) fn numbered_in_order(&mut self) {
-        let mut repaired = false;
-        for (at, row) in self.doc.map.rows.iter().enumerate() {
+        let doc = self.doc;
+        for (at, row) in doc.map.rows.iter().enumerate() {
             let expected = u32::try_from(at + 1).unwrap_or(u32::MAX);
             if row.stage == Some(expected) {
                 continue;
             }
-            let got = row.stage.map_or_else(
-                || cell_text(self.doc.text, &row.stage_cell),
-                |stage| stage.to_string(),
-            );
-            let message =
-                format!("stage numbers must be 1..N monotonic, got {got} at row {expected}");
-            let mut draft = Draft::new(Code::S2, row.number(), row.stage_cell.clone(), message)
-                .help(format!("this row is stage {expected}"));
-            // The whole repair hangs on the first finding: it mends all of them at once.
-            if !repaired {
-                repaired = true;
-                let edits = crate::fix::renumber(self.doc);
-                if !edits.is_empty() {
-                    draft = draft.fix("renumber the stages and every reference to them", edits);
-                }
-            }
-            self.found.push(draft);
+            self.misnumbered(row, expected);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn misnumbered(&mut self, row: &MapRow, expected: u32) {
+        let got = row
+            .stage
+            .map_or_else(|| cell_text(self.doc.text, &row.stage_cell), |stage| stage.to_string());
+        let message = format!("stage numbers must be 1..N monotonic, got {got} at row {expected}");
+        let mut draft = Draft::new(Code::S2, row.number(), row.stage_cell.clone(), message)
+            .help(format!("this row is stage {expected}"));
+        // The whole repair hangs on the first finding: it mends all of them at once.
+        if self.found.iter().all(|draft| draft.code != Code::S2) {
+            let edits = crate::fix::renumber(self.doc);
+            if !edits.is_empty() {
+                draft = draft.fix("renumber the stages and every reference to them", edits);
+            }
+        }
+        self.found.push(draft);
     }
 
     /// The `depends-on` cell is `(none)` or names stages of this plan. Careless forms are read too
     /// (see W2); what cannot be read beyond doubt is an error that quotes the text, and never
     /// counts as "no dependencies". A cancelled stage cannot be depended on.
     pub(super) fn readable_dependencies(&mut self) {
-        let known = Known::new(&self.doc.map.rows);
-        for (at, row) in self.doc.map.rows.iter().enumerate() {
-            if row.cancelled {
-                continue;
+        let doc = self.doc;
+        let mut known = None;
+        for (at, row) in doc.map.rows.iter().enumerate().filter(|(_, row)| !row.cancelled) {
+            let plain = row.depends_on.unreadable.is_none()
+                && doc.overflow != Some(at)
+                && row.depends_on.items.iter().all(|item| {
+                    item.first == item.last && doc.row_of.contains(item.first) && !doc.has_cancelled
+                });
+            if !plain {
+                self.careful_dependencies(at, row, &mut known);
             }
-            if let Some(why) = &row.depends_on.unreadable {
-                let draft = self.unreadable(row, why);
-                self.add(draft);
-            }
-            let mut drafts = Vec::new();
-            for item in &row.depends_on.items {
-                self.missing_stages(row, item.first, item.last, &known, &mut drafts);
-            }
-            if self.doc.overflow == Some(at) {
-                let message = format!(
-                    "the plan names more than {} dependencies",
-                    crate::plan::MOST_DEPENDENCIES
-                );
-                drafts.push(
-                    self.at_dependencies(row, message)
-                        .help("name only the stages a stage builds on directly"),
-                );
-            }
-            self.found.extend(drafts);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn careful_dependencies(&mut self, at: usize, row: &MapRow, known: &mut Option<Known>) {
+        let known = known.get_or_insert_with(|| Known::new(&self.doc.map.rows));
+        let mut drafts = Vec::new();
+        if let Some(why) = &row.depends_on.unreadable {
+            drafts.push(self.unreadable(row, why));
+        }
+        let mut told = Vec::new();
+        for item in &row.depends_on.items {
+            self.missing_stages(row, *item, known, &mut told, &mut drafts);
+        }
+        if self.doc.overflow == Some(at) {
+            let message =
+                format!("the plan names more than {} dependencies", crate::plan::MOST_DEPENDENCIES);
+            let help = "name only the stages a stage builds on directly";
+            drafts.push(self.at_dependencies(row, message).help(help));
+        }
+        self.found.extend(drafts);
     }
 
     fn at_dependencies(&self, row: &MapRow, message: String) -> Draft {
@@ -221,47 +254,53 @@ impl Checker<'_, '_> {
     }
 
     fn earlier_stages(&self, row: &MapRow) -> String {
-        let earlier: Vec<String> = self
-            .doc
-            .map
-            .rows
+        let rows = &self.doc.map.rows;
+        let at = rows.partition_point(|other| other.range.start < row.range.start);
+        if at > MOST_LISTED {
+            return String::from("write the earlier stages out, as numbers");
+        }
+        let earlier: Vec<String> = rows
             .iter()
-            .take_while(|other| other.range.start < row.range.start)
+            .take(at)
             .filter(|other| !other.cancelled)
             .filter_map(|other| other.stage.map(|stage| stage.to_string()))
             .collect();
-        if let Some(first) = earlier.first().filter(|_| earlier.len() > MOST_LISTED) {
-            format!(
-                "write the earlier stages out, from {first} to {}",
-                earlier.last().unwrap_or(first)
-            )
-        } else if earlier.is_empty() {
+        if earlier.is_empty() {
             String::from("no stage stands before this one: write `(none)`")
         } else {
             format!("write the earlier stages out: `{}`", earlier.join(", "))
         }
     }
 
-    /// The stages of one item that do not exist or are cancelled.
+    /// The stages of one item that do not exist or are cancelled, each told once a row. Of a range
+    /// the first of either kind is told.
     fn missing_stages(
         &self,
         row: &MapRow,
-        first: u32,
-        last: u32,
+        item: Item,
         known: &Known,
+        told: &mut Vec<u32>,
         drafts: &mut Vec<Draft>,
     ) {
-        if let Some(stage) = known.first_missing(first, last) {
+        if let Some(stage) = known.first_missing(item.first, item.last)
+            && first_time(told, stage)
+        {
             drafts.push(
                 self.at_dependencies(row, format!("depends-on {stage} does not exist"))
                     .help(known.extent()),
             );
         }
-        for &stage in known.cancelled_in(first, last) {
-            let other = self.doc.row_of.get(stage).and_then(|at| self.doc.map.rows.get(at));
-            let Some(other) = other else { continue };
+        let Some((&stage, others)) = known.cancelled_in(item.first, item.last).split_first() else {
+            return;
+        };
+        let other = self.doc.row_of.get(stage).and_then(|at| self.doc.map.rows.get(at));
+        if let Some(other) = other.filter(|_| first_time(told, stage)) {
+            let more = match others.len() {
+                0 => String::new(),
+                count => format!(", like {count} more of the range"),
+            };
             drafts.push(
-                self.at_dependencies(row, format!("depends-on {stage} is cancelled"))
+                self.at_dependencies(row, format!("depends-on {stage} is cancelled{more}"))
                     .related("struck out here", other.stage_cell.clone())
                     .help("depend on the stage that does its work now, or on none"),
             );
@@ -276,8 +315,9 @@ impl Checker<'_, '_> {
         if self.doc.map.missing_columns.contains(&"step-count") {
             return;
         }
-        for row in self.doc.map.rows.iter().filter(|row| !row.cancelled) {
-            let real = match self.doc.section(row) {
+        let doc = self.doc;
+        for row in doc.map.rows.iter().filter(|row| !row.cancelled) {
+            let real = match doc.section(row) {
                 // A subsection without a table of steps is an S4; counting it as 0 would only
                 // repeat that.
                 Some(section)
@@ -293,34 +333,39 @@ impl Checker<'_, '_> {
             if row.step_count.map(|count| count as usize) == Some(real) {
                 continue;
             }
-            let announced = match row.step_count {
-                Some(count) => count.to_string(),
-                None if row.step_count_text.is_empty() => String::from("''"),
-                None => quoted(&row.step_count_text),
-            };
-            let message = format!("Stage Map step-count={announced} but real count={real}");
-            let mut draft =
-                Draft::new(Code::S7, row.number(), row.step_count_cell.clone(), message);
-            if row.step_count_written
-                && self.doc.section(row).is_some_and(|section| section.has_step_table)
-            {
-                draft = draft.replace(
-                    format!("write the real count, {real}"),
-                    row.step_count_cell.clone(),
-                    padded(self.doc.text, &row.step_count_cell, &real.to_string()),
-                );
-            } else {
-                draft = draft.help("add the stage's section with its steps, or correct the number");
-            }
-            self.found.push(draft);
+            self.wrong_step_count(row, real);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wrong_step_count(&mut self, row: &MapRow, real: usize) {
+        let announced = match row.step_count {
+            Some(count) => count.to_string(),
+            None if row.step_count_text.is_empty() => String::from("''"),
+            None => quoted(&row.step_count_text),
+        };
+        let message = format!("Stage Map step-count={announced} but real count={real}");
+        let mut draft = Draft::new(Code::S7, row.number(), row.step_count_cell.clone(), message);
+        if row.step_count_written
+            && self.doc.section(row).is_some_and(|section| section.has_step_table)
+        {
+            draft = draft.replace(
+                format!("write the real count, {real}"),
+                row.step_count_cell.clone(),
+                padded(self.doc.text, &row.step_count_cell, &real.to_string()),
+            );
+        } else {
+            draft = draft.help("add the stage's section with its steps, or correct the number");
+        }
+        self.found.push(draft);
     }
 }
 
 /// The canonical forms of `depends-on`, for help texts.
 const FORMS: &str = "write `(none)`, or stage numbers separated by commas such as `1, 2`";
 
-/// The most stages a help text lists.
+/// Up to this many earlier rows a help text lists.
 const MOST_LISTED: usize = 50;
 
 /// The stage numbers of a map, prepared for looking ranges up.
@@ -374,6 +419,17 @@ impl Known {
             [(first, _), .., (last, _)] => {
                 format!("the plan has {} stages, {first} to {last}", self.runs.len())
             }
+        }
+    }
+}
+
+/// Remembers a stage in an ascending list; `false` where it was there.
+fn first_time(told: &mut Vec<u32>, stage: u32) -> bool {
+    match told.binary_search(&stage) {
+        Ok(_) => false,
+        Err(at) => {
+            told.insert(at, stage);
+            true
         }
     }
 }
