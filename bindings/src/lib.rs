@@ -50,10 +50,8 @@ pub fn approve_plan(source: &[u8]) -> Result<JsValue, JsValue> {
 #[wasm_bindgen(js_name = renderCheck)]
 pub fn render_check(request: &JsValue, sources: &Array) -> Result<JsValue, JsValue> {
     let request: CheckRequest = arguments(request)?;
-    let sources: Vec<Vec<u8>> = sources
-        .iter()
-        .map(|source| Uint8Array::new(&source).to_vec())
-        .collect();
+    let sources: Vec<Vec<u8>> =
+        sources.iter().map(|source| Uint8Array::new(&source).to_vec()).collect();
     let sources: Vec<&[u8]> = sources.iter().map(Vec::as_slice).collect();
     answer(render::render_check(&request, &sources))
 }
@@ -90,17 +88,22 @@ fn arguments<T: DeserializeOwned + Default>(value: &JsValue) -> Result<T, JsValu
         .ok()
         .and_then(|json| json.as_string())
         .ok_or_else(|| bad(String::from("they cannot be written as JSON")))?;
-    // By way of a value, because the place in that JSON would tell the caller nothing.
-    serde_json::from_str::<serde_json::Value>(&json)
-        .and_then(serde_json::from_value)
-        .map_err(|error| bad(error.to_string()))
+    serde_json::from_str(&json).map_err(|_| bad(reason::<T>(&json)))
+}
+
+/// Why options cannot be read, by way of a value: the place in that JSON would tell nobody
+/// anything.
+#[cold]
+#[inline(never)]
+fn reason<T: DeserializeOwned>(json: &str) -> String {
+    let read =
+        serde_json::from_str::<serde_json::Value>(json).and_then(serde_json::from_value::<T>);
+    read.err().map(|error| error.to_string()).unwrap_or_default()
 }
 
 /// A value as a plain object: `null` for what is missing, objects for maps.
 fn plain<T: Serialize>(value: &T) -> Result<JsValue, JsValue> {
-    value
-        .serialize(&Serializer::json_compatible())
-        .map_err(JsValue::from)
+    value.serialize(&Serializer::json_compatible()).map_err(JsValue::from)
 }
 
 fn answer<T: Serialize>(result: Result<T, OkstraError>) -> Result<JsValue, JsValue> {

@@ -30,10 +30,7 @@ pub fn start() {
             console_error_panic_hook::hook(info);
         }
         let last = Panic {
-            message: info
-                .payload_as_str()
-                .unwrap_or("a panic without a message")
-                .to_owned(),
+            message: info.payload_as_str().unwrap_or("a panic without a message").to_owned(),
             location: info.location().map(ToString::to_string),
         };
         LAST.with(|slot| slot.replace(Some(last)));

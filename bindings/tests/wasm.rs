@@ -37,9 +37,8 @@ cargo test
 ";
 
 fn at(value: &JsValue, path: &str) -> JsValue {
-    path.split('.').fold(value.clone(), |value, key| {
-        Reflect::get(&value, &JsValue::from_str(key)).unwrap()
-    })
+    path.split('.')
+        .fold(value.clone(), |value, key| Reflect::get(&value, &JsValue::from_str(key)).unwrap())
 }
 
 fn json(value: &JsValue) -> String {
@@ -75,10 +74,8 @@ fn offsets_in_utf16_index_into_a_javascript_string() {
         clippy::cast_sign_loss,
         reason = "offsets are small whole numbers"
     )]
-    let cut = text.substring(
-        offset("start.offset_utf16") as u32,
-        offset("end.offset_utf16") as u32,
-    );
+    let cut =
+        text.substring(offset("start.offset_utf16") as u32, offset("end.offset_utf16") as u32);
     assert_eq!(String::from(cut), "2");
     assert!(offset("start.offset") > offset("start.offset_utf16"));
 }

@@ -102,27 +102,22 @@ pub fn parse_plan(source: &[u8]) -> Result<Plan, OkstraError> {
 /// Checks a plan against every rule. A bad plan is no error: its faults are the findings.
 pub fn check_plan(source: &[u8], options: CheckOptions) -> Result<CheckReport, OkstraError> {
     let doc = Document::read(text(source)?);
-    let (findings, graph) = judged(&doc, options)?;
-    Ok(CheckReport { findings, stages: doc.stages(), graph })
+    let mut checker = checker(&doc, options)?;
+    let findings = rules::resolve(&doc, checker.run(), options);
+    Ok(CheckReport { findings, stages: doc.stages(), graph: checker.graph() })
 }
 
-/// The findings and the graph of a plan that was read, with their positions.
-pub(crate) fn judged(
-    doc: &Document<'_>,
+/// The rules over a plan that was read.
+pub(crate) fn checker<'d, 'a>(
+    doc: &'d Document<'a>,
     options: CheckOptions,
-) -> Result<(Vec<Finding>, Graph), OkstraError> {
-    let (drafts, graph) = drafts(doc, options)?;
-    Ok((rules::resolve(doc, drafts, options), graph))
-}
-
-/// The findings and the graph of a plan that was read.
-fn drafts(doc: &Document<'_>, options: CheckOptions) -> Result<(Vec<Draft>, Graph), OkstraError> {
+) -> Result<Checker<'d, 'a>, OkstraError> {
     if options.max_steps == 0 {
         return Err(OkstraError::BadOptions {
             reason: String::from("max_steps must be at least 1"),
         });
     }
-    Ok(Checker::new(doc, options).run())
+    Ok(Checker::new(doc, options))
 }
 
 /// The graph of a plan.
@@ -138,7 +133,7 @@ pub fn fix_plan(source: &[u8], options: CheckOptions) -> Result<FixResult, Okstr
     let mut applied = Vec::new();
     for _ in 0..MOST_ROUNDS {
         let doc = Document::read(&fixed);
-        let (drafts, _) = drafts(&doc, options)?;
+        let drafts = checker(&doc, options)?.run();
         let (next, done) = fix::apply(&fixed, &drafts);
         if next == fixed {
             break;
@@ -150,7 +145,7 @@ pub fn fix_plan(source: &[u8], options: CheckOptions) -> Result<FixResult, Okstr
         fixed = next;
     }
     let doc = Document::read(&fixed);
-    let (rest, _) = drafts(&doc, options)?;
+    let rest = checker(&doc, options)?.run();
     let remaining = rules::resolve(&doc, rest, options);
     drop(doc);
     Ok(FixResult { changed: fixed != original, text: fixed, applied, remaining })
@@ -163,7 +158,7 @@ pub fn approve_plan(source: &[u8]) -> Result<ApproveResult, OkstraError> {
     let original = text(source)?;
     let doc = Document::read(original);
     let options = CheckOptions { require_approval: true, ..CheckOptions::default() };
-    let (drafts, _) = drafts(&doc, options)?;
+    let drafts = checker(&doc, options)?.run();
     let blocking: Vec<Draft> = drafts.into_iter().filter(|draft| draft.code == Code::A2).collect();
     if !blocking.is_empty() || doc.approval.state() == ApprovalState::Approved {
         let held_by = rules::resolve(&doc, blocking, options);

@@ -130,7 +130,7 @@ impl StageGraph {
                 }
             }
         }
-        let reach = Reach::new(&vertices, &dependents, &waves);
+        let reach = Reach::new(vertices.len());
         Self { vertices, dependents, waves, order, reach }
     }
 
@@ -147,8 +147,22 @@ impl StageGraph {
         get(&self.waves, at).copied().unwrap_or(0)
     }
 
+    /// The number of the last wave.
+    pub(crate) fn wave_count(&self) -> usize {
+        self.waves.iter().copied().max().unwrap_or(0) as usize
+    }
+
     /// Whether `later` can only start when `earlier` is done. Both outside cycles.
     pub(crate) fn waits(&mut self, later: usize, earlier: usize) -> bool {
+        // A wave is longer than every chain before it, so most pairs need no search.
+        self.wave(later) > self.wave(earlier)
+            && (self.depends_on(later).contains(&earlier) || self.search(later, earlier))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn search(&mut self, later: usize, earlier: usize) -> bool {
+        self.reach.prepare(&self.vertices, &self.dependents, &self.waves);
         self.reach.reaches(&self.vertices, &self.waves, later, earlier)
     }
 
@@ -175,6 +189,12 @@ impl StageGraph {
     /// The shortest cycle of each knot, as vertices, each followed by the one it depends on; a
     /// stage that depends on itself is a cycle of one.
     pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
+        if self.order.len() == self.vertices.len() { Vec::new() } else { self.search_cycles() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn search_cycles(&self) -> Vec<Vec<usize>> {
         let mut budget = CYCLE_BUDGET;
         let mut local = vec![usize::MAX; self.vertices.len()];
         let mut cycles: Vec<Vec<usize>> = knots(&self.vertices, &self.waves)
@@ -217,8 +237,7 @@ impl StageGraph {
                 place.checked_sub(1).and_then(|before| critical.get(before)).copied(),
             );
         }
-        let last = self.waves.iter().copied().max().unwrap_or(0);
-        let mut waves = vec![Vec::new(); last as usize];
+        let mut waves = vec![Vec::new(); self.wave_count()];
         let mut nodes = Vec::with_capacity(self.vertices.len());
         let mut edges = Vec::new();
         for (at, vertex) in self.vertices.iter().enumerate() {
@@ -323,9 +342,21 @@ struct Label {
 }
 
 impl Reach {
-    fn new(vertices: &[Vertex], dependents: &[Vec<usize>], waves: &[u32]) -> Self {
-        let labels = [false, true].map(|reversed| label(vertices, dependents, waves, reversed));
-        Self { labels, seen: vec![0; vertices.len()], wanted: vec![0; vertices.len()], round: 0 }
+    fn new(size: usize) -> Self {
+        Self {
+            labels: [Vec::new(), Vec::new()],
+            seen: vec![0; size],
+            wanted: vec![0; size],
+            round: 0,
+        }
+    }
+
+    /// Makes the labels before the first search.
+    fn prepare(&mut self, vertices: &[Vertex], dependents: &[Vec<usize>], waves: &[u32]) {
+        if self.labels.iter().any(|labels| labels.len() != vertices.len()) {
+            self.labels =
+                [false, true].map(|reversed| label(vertices, dependents, waves, reversed));
+        }
     }
 
     fn may(&self, waves: &[u32], from: usize, to: usize) -> bool {

@@ -21,6 +21,7 @@ pub(crate) fn sorted<T>(list: Vec<T>, key: impl Fn(&T) -> (u64, u64)) -> Vec<T> 
 }
 
 /// Numbers in ascending order.
+#[inline(never)]
 pub(crate) fn sort(numbers: &mut [u32]) {
     numbers.sort_unstable();
 }
@@ -35,6 +36,15 @@ impl FirstOf {
     /// Takes the numbers with their indices in order.
     pub(crate) fn new(numbers: impl Iterator<Item = (u32, usize)>) -> Self {
         let given: Vec<(u32, usize)> = numbers.collect();
+        // Ascending, as nearly always, needs no sorting.
+        if given.windows(2).all(|pair| matches!(pair, [a, b] if a.0 < b.0)) {
+            return Self { entries: given };
+        }
+        Self { entries: Self::ordered(&given) }
+    }
+
+    #[inline(never)]
+    fn ordered(given: &[(u32, usize)]) -> Vec<(u32, usize)> {
         let order = order(given.len(), &|at| {
             given.get(at).map_or((0, 0), |(number, _)| (u64::from(*number), 0))
         });
@@ -44,7 +54,7 @@ impl FirstOf {
                 entries.push((number, index));
             }
         }
-        Self { entries }
+        entries
     }
 
     /// The index of a number.

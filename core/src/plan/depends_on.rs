@@ -56,11 +56,14 @@ pub(crate) fn read(text: &str, cell: Option<&Cell>) -> DependsOn {
         return unreadable(Unreadable::Missing);
     };
     let raw = cell.raw(text);
-    if raw == "(none)" || is_canonical_list(raw) {
-        let mut read = read_plain(raw);
-        read.canonical = !has_duplicates(&read.items);
-        return read;
+    match canonical(raw) {
+        Some(items) => DependsOn { canonical: true, items, unreadable: None },
+        None => read_careless(text, cell, raw),
     }
+}
+
+#[inline(never)]
+fn read_careless(text: &str, cell: &Cell, raw: &str) -> DependsOn {
     if cell.is_struck() {
         return unreadable(Unreadable::Struck);
     }
@@ -94,17 +97,29 @@ fn unreadable(why: Unreadable) -> DependsOn {
     DependsOn { unreadable: Some(why), ..DependsOn::default() }
 }
 
-/// `1, 2`: plain numbers separated by commas; blanks do not matter.
-fn is_canonical_list(raw: &str) -> bool {
-    raw.split(',').all(|piece| {
+/// The items of a canonical cell: `(none)`, or plain numbers separated by commas, each once. Blanks
+/// do not matter.
+fn canonical(raw: &str) -> Option<Vec<Item>> {
+    let mut items: Vec<Item> = Vec::new();
+    if raw == "(none)" {
+        return Some(items);
+    }
+    for piece in raw.split(',') {
         let piece = piece.trim_matches(' ');
-        piece.starts_with(|ch: char| matches!(ch, '1'..='9'))
-            && piece.bytes().all(|byte| byte.is_ascii_digit())
-            || piece == "0"
-    })
+        if piece.len() > 1 && piece.starts_with('0') {
+            return None;
+        }
+        let stage = number::count(piece).filter(|_| piece.is_ascii())?;
+        items.push(Item { first: stage, last: stage });
+    }
+    (!has_duplicates(&items)).then_some(items)
 }
 
 fn has_duplicates(items: &[Item]) -> bool {
+    // Ascending, as nearly always, needs no sorting.
+    if items.windows(2).all(|pair| matches!(pair, [a, b] if a.first < b.first)) {
+        return false;
+    }
     let mut numbers: Vec<u32> = items.iter().map(|item| item.first).collect();
     crate::order::sort(&mut numbers);
     numbers.windows(2).any(|pair| matches!(pair, [a, b] if a == b))

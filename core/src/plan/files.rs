@@ -1,11 +1,9 @@
 //! The paths of a step's `files` cell.
 
-use std::collections::HashSet;
-
 use super::outline::Cell;
 
 /// A path as a cell names it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StepFile {
     /// A path relative to the project, normalised.
     Inside(String),
@@ -21,10 +19,30 @@ const MOST_ALTERNATIVES: usize = 256;
 pub(crate) fn read(text: &str, cell: &Cell) -> Vec<StepFile> {
     let mut files = read_all(text, cell);
     if files.len() > 1 {
-        let mut seen = HashSet::with_capacity(files.len());
-        files.retain(|file| seen.insert(file.clone()));
+        let twice = repeated(&files);
+        let mut at = 0;
+        files.retain(|_| {
+            at += 1;
+            twice.get(at - 1) != Some(&true)
+        });
     }
     files
+}
+
+/// For each file, whether it stood before.
+fn repeated(files: &[StepFile]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    order.sort_unstable_by(|a, b| (files.get(*a), a).cmp(&(files.get(*b), b)));
+    let mut twice = vec![false; files.len()];
+    for pair in order.windows(2) {
+        if let [first, second] = pair
+            && files.get(*first) == files.get(*second)
+            && let Some(slot) = twice.get_mut(*second)
+        {
+            *slot = true;
+        }
+    }
+    twice
 }
 
 fn read_all(text: &str, cell: &Cell) -> Vec<StepFile> {
@@ -49,6 +67,9 @@ fn read_all(text: &str, cell: &Cell) -> Vec<StepFile> {
 
 /// Text beside code spans: line numbers that belong to the code, notes, or more paths.
 fn read_between(text: &str, files: &mut Vec<StepFile>) {
+    if text.chars().all(|ch| ch.is_whitespace() || ch == ',') {
+        return;
+    }
     for piece in pieces(text) {
         let piece = piece.trim();
         // Only what looks like a path counts here: prose between ticked paths is common.
@@ -60,6 +81,9 @@ fn read_between(text: &str, files: &mut Vec<StepFile>) {
 }
 
 fn read_list(text: &str, files: &mut Vec<StepFile>) {
+    if !text.contains([',', ';', '，', '、', '\n']) {
+        return add(text, files);
+    }
     for piece in pieces(text) {
         add(&piece, files);
     }
@@ -95,7 +119,24 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 fn add(piece: &str, files: &mut Vec<StepFile>) {
-    let name = without_lines(piece.trim());
+    let name = piece.trim();
+    // Most paths need no reading at all.
+    let plain = name.starts_with(|ch: char| ch.is_ascii_alphanumeric())
+        && name.contains('.')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-'))
+        && name.split('/').all(|part| !matches!(part, "" | "." | ".."));
+    if plain {
+        files.push(StepFile::Inside(name.to_owned()));
+    } else {
+        add_decorated(name, files);
+    }
+}
+
+#[inline(never)]
+fn add_decorated(piece: &str, files: &mut Vec<StepFile>) {
+    let name = without_lines(piece);
     if is_none(name) {
         return;
     }

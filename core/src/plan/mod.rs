@@ -129,6 +129,8 @@ pub(crate) mod outline;
 pub(crate) mod sections;
 pub(crate) mod stage_map;
 
+use std::cell::OnceCell;
+
 use approval::{ApprovalLines, ClarificationRow};
 use files::StepFile;
 use outline::Outline;
@@ -142,7 +144,7 @@ use crate::source::LineIndex;
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     pub(crate) text: &'a str,
-    pub(crate) index: LineIndex<'a>,
+    index: OnceCell<LineIndex<'a>>,
     pub(crate) outline: Outline<'a>,
     /// Every Stage Map heading; only a single one counts.
     pub(crate) maps: Vec<MapHeading>,
@@ -152,6 +154,8 @@ pub(crate) struct Document<'a> {
     pub(crate) section_of: FirstOf,
     /// The first row of each stage.
     pub(crate) row_of: FirstOf,
+    /// Whether any row is struck out.
+    pub(crate) has_cancelled: bool,
     /// For each row, the stages it depends on; see [`Document::dependencies`].
     dependencies: Vec<Vec<u32>>,
     /// The first row whose dependencies went over [`MOST_DEPENDENCIES`].
@@ -185,7 +189,8 @@ impl<'a> Document<'a> {
         let clarifications = approval::clarifications(&outline);
         Self {
             text,
-            index: LineIndex::new(text),
+            index: OnceCell::new(),
+            has_cancelled: map.rows.iter().any(|row| row.cancelled),
             outline,
             maps,
             map,
@@ -197,6 +202,11 @@ impl<'a> Document<'a> {
             approval,
             clarifications,
         }
+    }
+
+    /// Where the lines are, worked out when it is first asked for.
+    pub(crate) fn index(&self) -> &LineIndex<'a> {
+        self.index.get_or_init(|| LineIndex::new(self.text))
     }
 
     /// The number of the Stage Map heading.
@@ -252,7 +262,7 @@ impl<'a> Document<'a> {
 
     /// The line of an offset, from 1.
     pub(crate) fn line(&self, offset: usize) -> u32 {
-        self.index.line(offset)
+        self.index().line(offset)
     }
 
     /// The plan as its readers get it.
@@ -262,7 +272,7 @@ impl<'a> Document<'a> {
             stages: self.stages(),
             approval: Approval {
                 state: self.approval.state(),
-                range: self.approval.range().map(|range| self.index.range(&range)),
+                range: self.approval.range().map(|range| self.index().range(&range)),
             },
             clarifications: self
                 .clarifications
@@ -272,7 +282,7 @@ impl<'a> Document<'a> {
                     status: row.status.clone(),
                     blocks: row.blocks.clone(),
                     open: row.open,
-                    range: self.index.range(&row.range),
+                    range: self.index().range(&row.range),
                 })
                 .collect(),
         }
@@ -288,7 +298,7 @@ impl<'a> Document<'a> {
             step_count: row.step_count,
             exit_contract_summary: row.summary.clone(),
             cancelled: row.cancelled,
-            range: self.index.range(&row.range),
+            range: self.index().range(&row.range),
             section: self.section(row).map(|section| self.stage_section(section)),
         })
         .collect()
@@ -298,8 +308,8 @@ impl<'a> Document<'a> {
         let [carry_in, _, exit_contract, validation] = &section.subsections;
         StageSection {
             title: section.title.clone(),
-            heading: self.index.range(&section.heading),
-            range: self.index.range(&section.range),
+            heading: self.index().range(&section.heading),
+            range: self.index().range(&section.range),
             steps: section.steps.iter().map(|step| self.step(step)).collect(),
             carry_in: self.body(carry_in.as_ref()),
             exit_contract: self.body(exit_contract.as_ref()),
@@ -326,7 +336,7 @@ impl<'a> Document<'a> {
             files: inside.collect(),
             command,
             expected,
-            range: self.index.range(&row.range),
+            range: self.index().range(&row.range),
         }
     }
 }
@@ -353,8 +363,10 @@ fn dependencies(rows: &[MapRow], row_of: &FirstOf) -> (Vec<Vec<u32>>, Option<usi
                 stages.extend_from_slice(within);
             }
         }
-        order::sort(&mut stages);
-        stages.dedup();
+        if !stages.is_sorted_by(|a, b| a < b) {
+            order::sort(&mut stages);
+            stages.dedup();
+        }
         budget = budget.saturating_sub(stages.len());
         all.push(stages);
     }

@@ -593,10 +593,12 @@ pub(crate) fn lines_at(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// Canonical decomposition (NFD), copied only where the text is not ASCII: the form in which
 /// texts are compared. Composing them instead would need twice the tables.
 pub(crate) fn decomposed(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(decompose(text)) }
+}
+
+#[inline(never)]
+fn decompose(text: &str) -> String {
     use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
-    if text.is_ascii() {
-        return Cow::Borrowed(text);
-    }
     let mut chars: Vec<char> = Vec::with_capacity(text.len());
     for ch in text.chars() {
         decompose_canonical(ch, |part| chars.push(part));
@@ -615,5 +617,5 @@ pub(crate) fn decomposed(text: &str) -> Cow<'_, str> {
             place -= 1;
         }
     }
-    Cow::Owned(chars.into_iter().collect())
+    chars.into_iter().collect()
 }

@@ -5,20 +5,23 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::{CheckFormat, CheckRequest, CommandOutput, pretty, printable, sarif, text};
-use crate::check::{judged, text as text_of};
+use crate::check::{checker, text as text_of};
 use crate::error::{ExitStatus, OkstraError};
 use crate::finding::{Finding, Severity};
 use crate::graph::Graph;
 use crate::plan::{Document, Stage};
+use crate::rules;
 
 /// A plan that was checked.
 pub(super) struct Checked<'a> {
     pub(super) path: &'a str,
     pub(super) source: &'a str,
     pub(super) findings: Vec<Finding>,
-    pub(super) graph: Graph,
     pub(super) stage_count: usize,
-    /// Written out only for the format that shows them: they are most of a large plan.
+    pub(super) wave_count: usize,
+    /// Written out only for the format that shows them, like the stages: they are most of a large
+    /// plan.
+    graph: Graph,
     stages: Vec<Stage>,
 }
 
@@ -26,9 +29,22 @@ impl<'a> Checked<'a> {
     fn new(path: &'a str, bytes: &'a [u8], request: &CheckRequest) -> Result<Self, OkstraError> {
         let source = text_of(bytes)?;
         let doc = Document::read(source);
-        let (findings, graph) = judged(&doc, request.options)?;
-        let stages = if request.format == CheckFormat::Json { doc.stages() } else { Vec::new() };
-        Ok(Self { path, source, findings, graph, stage_count: doc.map.rows.len(), stages })
+        let mut checker = checker(&doc, request.options)?;
+        let findings = rules::resolve(&doc, checker.run(), request.options);
+        let mut plan = Self {
+            path,
+            source,
+            findings,
+            stage_count: doc.map.rows.len(),
+            wave_count: checker.waves(),
+            graph: Graph::default(),
+            stages: Vec::new(),
+        };
+        if request.format == CheckFormat::Json {
+            plan.stages = doc.stages();
+            plan.graph = checker.graph();
+        }
+        Ok(plan)
     }
 }
 
@@ -72,43 +88,50 @@ pub fn render_check(
             Err(error @ OkstraError::BadOptions { .. }) => return Err(error),
             Err(error) => {
                 status = status.max(ExitStatus::Usage);
-                let help = error.info().help.map(|help| format!("; {help}")).unwrap_or_default();
-                let _ = writeln!(stderr, "{}: {error}{help}", printable(path));
+                unreadable(path, &error, &mut stderr);
             }
         }
     }
     let mut stdout = String::new();
     match request.format {
-        CheckFormat::Text => {
-            for plan in &plans {
-                // With one plan every line is the finding alone; with several it names its plan.
-                let name = if sources.len() > 1 {
-                    format!("{}: ", printable(plan.path))
-                } else {
-                    String::new()
-                };
-                for finding in &plan.findings {
-                    let _ = writeln!(stderr, "{name}{}", text::line(finding));
-                }
-                let _ = writeln!(stdout, "{}: {}", printable(plan.path), pretty::summary(plan));
-            }
-        }
-        CheckFormat::Pretty => {
-            pretty::write(&plans, request.color, &mut stderr, &mut stdout);
-        }
+        CheckFormat::Text => lines(&plans, sources.len() > 1, &mut stderr, &mut stdout),
+        CheckFormat::Pretty => pretty::write(&plans, request.color, &mut stderr, &mut stdout),
         CheckFormat::Json => stdout = json(&plans),
         CheckFormat::Sarif => stdout = sarif::document(&plans),
-        CheckFormat::Github => {
-            for plan in &plans {
-                for finding in &plan.findings {
-                    text::github(plan.path, finding, &mut stdout);
-                }
-            }
-        }
+        CheckFormat::Github => commands(&plans, &mut stdout),
     }
     Ok(CommandOutput { stdout, stderr, exit_code: status.code() })
 }
 
+#[cold]
+#[inline(never)]
+fn unreadable(path: &str, error: &OkstraError, talk: &mut String) {
+    let help = error.info().help.map(|help| format!("; {help}")).unwrap_or_default();
+    let _ = writeln!(talk, "{}: {error}{help}", printable(path));
+}
+
+/// The text format. With one plan every line is the finding alone; with several it names its plan.
+fn lines(plans: &[Checked<'_>], named: bool, talk: &mut String, data: &mut String) {
+    for plan in plans {
+        for finding in &plan.findings {
+            if named {
+                let _ = write!(talk, "{}: ", printable(plan.path));
+            }
+            let _ = writeln!(talk, "{}", text::line(finding));
+        }
+        let _ = writeln!(data, "{}: {}", printable(plan.path), pretty::summary(plan));
+    }
+}
+
+fn commands(plans: &[Checked<'_>], out: &mut String) {
+    for plan in plans {
+        for finding in &plan.findings {
+            text::github(plan.path, finding, out);
+        }
+    }
+}
+
+#[inline(never)]
 fn json(plans: &[Checked<'_>]) -> String {
     let plans = plans
         .iter()

@@ -9,6 +9,7 @@ use crate::source::SourceRange;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
+#[inline(never)]
 pub(super) fn document(plans: &[Checked<'_>]) -> String {
     let results: Vec<Value> = plans
         .iter()

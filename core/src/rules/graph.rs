@@ -42,35 +42,40 @@ impl Checker<'_, '_> {
     /// A dependency that others imply says nothing new: where 3 depends on 2 and 2 on 1, `1, 2` in
     /// the row of 3 is `2`.
     pub(super) fn no_transitive_edge(&mut self) {
-        let mut drafts = Vec::new();
+        let doc = self.doc;
         for (vertex, implied) in self.stage_graph.transitive().into_iter().enumerate() {
-            let row = self.rows.get(vertex).and_then(|at| Some((*at, self.doc.map.rows.get(*at)?)));
+            let row = self.rows.get(vertex).and_then(|at| Some((*at, doc.map.rows.get(*at)?)));
             let (Some((at, row)), false) = (row, implied.is_empty()) else {
                 continue;
             };
-            let numbers: Vec<u32> = implied
-                .iter()
-                .filter_map(|other| self.doc.map.rows.get(*self.rows.get(*other)?)?.stage)
-                .collect();
-            let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
-            let message =
-                format!("depends-on {} is implied by the other dependencies", words.join(", "));
-            let draft = Draft::new(Code::W1, row.number(), row.depends_on_cell.clone(), message);
-            // A cell that is not wholly understood is not rewritten.
-            drafts.push(if row.depends_on.unreadable.is_none() {
-                let left: Vec<String> = self
-                    .doc
-                    .dependencies(at)
-                    .iter()
-                    .filter(|stage| !numbers.contains(stage))
-                    .map(u32::to_string)
-                    .collect();
-                let edit = DraftEdit { range: row.depends_on_cell.clone(), text: left.join(", ") };
-                draft.fix(format!("take {} out", words.join(", ")), vec![edit])
-            } else {
-                draft
-            });
+            self.implied(at, row, &implied);
         }
-        self.found.extend(drafts);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn implied(&mut self, at: usize, row: &MapRow, implied: &[usize]) {
+        let numbers: Vec<u32> = implied
+            .iter()
+            .filter_map(|other| self.doc.map.rows.get(*self.rows.get(*other)?)?.stage)
+            .collect();
+        let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        let message =
+            format!("depends-on {} is implied by the other dependencies", words.join(", "));
+        let draft = Draft::new(Code::W1, row.number(), row.depends_on_cell.clone(), message);
+        // A cell that is not wholly understood is not rewritten.
+        self.found.push(if row.depends_on.unreadable.is_none() {
+            let left: Vec<String> = self
+                .doc
+                .dependencies(at)
+                .iter()
+                .filter(|stage| !numbers.contains(stage))
+                .map(u32::to_string)
+                .collect();
+            let edit = DraftEdit { range: row.depends_on_cell.clone(), text: left.join(", ") };
+            draft.fix(format!("take {} out", words.join(", ")), vec![edit])
+        } else {
+            draft
+        });
     }
 }

@@ -77,7 +77,7 @@ impl<'d, 'a> Checker<'d, 'a> {
     }
 
     /// Runs every rule; the findings come in source order.
-    pub(crate) fn run(mut self) -> (Vec<Draft>, Graph) {
+    pub(crate) fn run(&mut self) -> Vec<Draft> {
         self.exactly_one_map();
         self.numbered_in_order();
         self.row_and_section();
@@ -99,16 +99,24 @@ impl<'d, 'a> Checker<'d, 'a> {
         self.has_steps();
         self.no_trap();
         self.same_title();
+        let found = std::mem::take(&mut self.found);
+        if found.len() < 2 {
+            return found;
+        }
         // Two findings at one place come in the order of their codes.
-        let found = sorted(self.found, |draft| {
+        sorted(found, |draft| {
             let end = (draft.range.end as u64) << 8;
             (draft.range.start as u64, end | draft.code as u64)
-        });
-        (found, self.stage_graph.graph())
+        })
     }
 
-    /// Only the graph, without the rules.
-    pub(crate) fn graph(mut self) -> Graph {
+    /// The number of waves.
+    pub(crate) fn waves(&self) -> usize {
+        self.stage_graph.wave_count()
+    }
+
+    /// The graph.
+    pub(crate) fn graph(&mut self) -> Graph {
         self.stage_graph.graph()
     }
 
@@ -132,7 +140,7 @@ pub(crate) fn resolve(
         .into_iter()
         .map(|draft| {
             let severity = severity(draft.code, options);
-            draft.resolve(&doc.index, severity)
+            draft.resolve(doc.index(), severity)
         })
         .collect()
 }

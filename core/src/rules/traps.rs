@@ -23,7 +23,9 @@ impl Checker<'_, '_> {
         let mut drafts = Vec::new();
         let mut after_table: Option<&Table> = None;
         let mut early: Option<usize> = None;
-        drafts.extend(self.front_matter());
+        if doc.text.trim_start_matches('\u{feff}').starts_with("---") {
+            drafts.extend(self.front_matter());
+        }
         for (at, block) in outline.blocks.iter().enumerate() {
             let mut table_here = None;
             match block {
@@ -40,18 +42,17 @@ impl Checker<'_, '_> {
                         early = Some(at);
                     }
                 }
-                Block::Html(range) => {
-                    let source = doc.text.get(range.clone()).unwrap_or_default();
-                    if source.trim_start().starts_with("<!--") && !source.contains("-->") {
-                        drafts.push(self.comment(range));
-                    }
-                }
+                Block::Html(range) => drafts.extend(self.comment(range)),
                 Block::Heading(heading) if heading.setext => drafts.extend(self.setext(heading)),
                 Block::Table(table) => {
                     table_rows(outline, table, &mut drafts);
                     table_here = Some(table);
                 }
-                Block::Paragraph(range) => drafts.extend(self.stray_row(range, after_table)),
+                Block::Paragraph(range)
+                    if doc.text.get(range.clone()).is_some_and(|text| text.starts_with('|')) =>
+                {
+                    drafts.extend(self.stray_row(range, after_table));
+                }
                 _ => {}
             }
             after_table = table_here;
@@ -63,6 +64,7 @@ impl Checker<'_, '_> {
     }
 
     /// A first line `---` with metadata under it and no end: to Markdown a rule and text.
+    #[inline(never)]
     fn front_matter(&self) -> Option<Draft> {
         let open = crate::plan::front_matter::unclosed(self.doc.text)?;
         Some(
@@ -76,6 +78,8 @@ impl Checker<'_, '_> {
         )
     }
 
+    #[cold]
+    #[inline(never)]
     fn never_closed(&self, fence: &Fence) -> Draft {
         let text = self.doc.text;
         let source = text.get(fence.range.clone()).unwrap_or_default();
@@ -93,6 +97,7 @@ impl Checker<'_, '_> {
 
     /// A closed fence that holds a line which opens another fence of the same mark: the author
     /// nested two, and the inner end closed the outer.
+    #[inline(never)]
     fn closed_early(&self, fence: &Fence, rest: Option<&[Block]>) -> Option<Draft> {
         let text = self.doc.text;
         let source = text.get(fence.range.clone()).unwrap_or_default();
@@ -162,19 +167,27 @@ impl Checker<'_, '_> {
         format!(", with the headings {}", listed(&names))
     }
 
-    fn comment(&self, range: &ByteRange) -> Draft {
+    #[cold]
+    #[inline(never)]
+    fn comment(&self, range: &ByteRange) -> Option<Draft> {
         let source = self.doc.text.get(range.clone()).unwrap_or_default();
+        if !source.trim_start().starts_with("<!--") || source.contains("-->") {
+            return None;
+        }
         let lines = lines_at(source).count().saturating_sub(1);
         let message = format!(
             "the comment is never closed: it swallows {lines} lines{}",
             self.headings_in(range)
         );
-        Draft::new(Code::W4, 0, range.start..range.start + first_line(source).len(), message)
-            .help("close it with `-->` where the comment ends")
+        Some(
+            Draft::new(Code::W4, 0, range.start..range.start + first_line(source).len(), message)
+                .help("close it with `-->` where the comment ends"),
+        )
     }
 
     /// A paragraph that became a heading by the `---` under it. A heading written so on purpose is
     /// one line, and its rule is about as long as the line.
+    #[inline(never)]
     fn setext(&self, heading: &Heading) -> Option<Draft> {
         let source = self.doc.text.get(heading.range.clone())?;
         let lines: Vec<(usize, &str)> = lines_at(source).collect();
@@ -202,6 +215,7 @@ impl Checker<'_, '_> {
     }
 
     /// A paragraph that looks like a row of a table.
+    #[inline(never)]
     fn stray_row(&self, range: &ByteRange, after_table: Option<&Table>) -> Option<Draft> {
         let source = self.doc.text.get(range.clone())?;
         let mut lines = lines_at(source);
@@ -247,14 +261,15 @@ fn is_delimiter(line: &str) -> bool {
 fn table_rows(outline: &Outline<'_>, table: &Table, drafts: &mut Vec<Draft>) {
     let width = outline.cells(&table.header).len();
     for row in &table.rows {
-        if let Some(draft) = table_row(outline.text, row, width) {
-            drafts.push(draft);
+        let source = outline.text.get(row.range.clone()).unwrap_or_default();
+        if row.written != width || !row.is_row(width) || source.contains('`') {
+            drafts.extend(table_row(source, row, width));
         }
     }
 }
 
-fn table_row(text: &str, row: &Row, width: usize) -> Option<Draft> {
-    let source = text.get(row.range.clone()).unwrap_or_default();
+#[inline(never)]
+fn table_row(source: &str, row: &Row, width: usize) -> Option<Draft> {
     let draft = |message: String| Draft::new(Code::W4, 0, row.range.clone(), message);
     if !row.is_row(width) {
         let message = format!("the text {} is read as a row of the table above", quoted(source));

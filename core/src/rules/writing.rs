@@ -5,7 +5,8 @@ use super::map::cell_edit;
 use crate::finding::{Code, Draft, DraftEdit};
 use crate::plan::number;
 use crate::plan::outline::decomposed;
-use crate::plan::sections::SUBSECTIONS;
+use crate::plan::sections::{SUBSECTIONS, Section};
+use crate::plan::stage_map::MapRow;
 
 impl Checker<'_, '_> {
     /// Everything is written in its canonical form: the headings `## 4.5 Stage Map` and
@@ -108,42 +109,55 @@ impl Checker<'_, '_> {
             if row.cancelled || row.depends_on.canonical || row.depends_on.unreadable.is_some() {
                 continue;
             }
-            let canonical = canonical_dependencies(self.doc.dependencies(at));
-            let edit: DraftEdit = cell_edit(text, &row.depends_on_cell, &canonical);
-            let twice = repeated(&row.depends_on.items);
-            let message = match twice {
-                Some(stage) => {
-                    format!("canonical form is '{canonical}': {stage} stands twice")
-                }
-                None => format!("canonical form is '{canonical}'"),
-            };
-            drafts.push(
-                Draft::new(Code::W2, row.number(), row.depends_on_cell.clone(), message)
-                    .fix("write depends-on canonically", vec![edit]),
-            );
+            self.careless_dependencies(at, row, drafts);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn careless_dependencies(&self, at: usize, row: &MapRow, drafts: &mut Vec<Draft>) {
+        let text = self.doc.text;
+        let canonical = canonical_dependencies(self.doc.dependencies(at));
+        let edit: DraftEdit = cell_edit(text, &row.depends_on_cell, &canonical);
+        let twice = repeated(&row.depends_on.items);
+        let message = match twice {
+            Some(stage) => {
+                format!("canonical form is '{canonical}': {stage} stands twice")
+            }
+            None => format!("canonical form is '{canonical}'"),
+        };
+        drafts.push(
+            Draft::new(Code::W2, row.number(), row.depends_on_cell.clone(), message)
+                .fix("write depends-on canonically", vec![edit]),
+        );
     }
 
     /// The title in the map is the title of the section, compared without markup, white space,
     /// Unicode form, and a note in parentheses behind it.
     pub(super) fn same_title(&mut self) {
-        let mut drafts = Vec::new();
-        for row in self.doc.map.rows.iter().filter(|row| !row.cancelled) {
-            let Some(section) = self.doc.section(row) else {
-                continue;
-            };
-            let (map, own) = (bare_title(&row.title), bare_title(&section.title));
-            if map == own || map == without_note(&own) || without_note(&map) == own {
-                continue;
+        let doc = self.doc;
+        for row in doc.map.rows.iter().filter(|row| !row.cancelled) {
+            if let Some(section) = doc.section(row)
+                && row.title != section.title
+            {
+                self.compare_titles(row, section);
             }
-            let message = format!("the title in the Stage Map is {}", super::quoted(&row.title));
-            drafts.push(
-                Draft::new(Code::W5, row.number(), section.title_range.clone(), message)
-                    .related("the title in the map", row.title_cell.clone())
-                    .help("give the stage one title"),
-            );
         }
-        self.found.extend(drafts);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn compare_titles(&mut self, row: &MapRow, section: &Section) {
+        let (map, own) = (bare_title(&row.title), bare_title(&section.title));
+        if map == own || map == without_note(&own) || without_note(&map) == own {
+            return;
+        }
+        let message = format!("the title in the Stage Map is {}", super::quoted(&row.title));
+        self.found.push(
+            Draft::new(Code::W5, row.number(), section.title_range.clone(), message)
+                .related("the title in the map", row.title_cell.clone())
+                .help("give the stage one title"),
+        );
     }
 }
 
