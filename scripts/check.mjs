@@ -18,7 +18,11 @@ const CHECKS = [
     'cargo',
     ['clippy', '--quiet', ...wasm, '-p', 'okstra-wasm', '--all-targets', ...deny],
   ],
-  ['biome', bin('biome'), ['ci', '--error-on-warnings']],
+  [
+    'biome',
+    bin('biome'),
+    ['ci', '--error-on-warnings', `--colors=${process.stdout.isTTY ? 'force' : 'off'}`],
+  ],
   ['types', bin('tsc'), ['-p', root]],
   ['unused code', bin('knip'), []],
   ['package', bin('publint'), ['--strict'], packageFolder],

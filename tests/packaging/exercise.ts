@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 
 /** A plan with one fault: stage 2 announces three steps and has one. */
-export const PLAN = `# Plan
+const PLAN = `# Plan
 
 - [ ] Approved
 

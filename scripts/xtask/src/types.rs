@@ -20,10 +20,7 @@ const HEAD: &str = "\
 
 /// Writes the declarations of every type an export takes or gives, in the order of their names.
 pub(crate) fn run(out: &Path) -> Outcome {
-    let mut types = Collector {
-        config: Config::new(),
-        found: BTreeMap::new(),
-    };
+    let mut types = Collector { config: Config::new(), found: BTreeMap::new() };
     types.visit::<Plan>();
     types.visit::<CheckReport>();
     types.visit::<FixResult>();
@@ -62,8 +59,7 @@ impl TypeVisitor for Collector {
         }
         let docs = T::docs().unwrap_or_default();
         let declaration = T::decl(&self.config);
-        self.found
-            .insert(name, plain(&format!("{docs}export {declaration}\n")));
+        self.found.insert(name, plain(&format!("{docs}export {declaration}\n")));
         T::visit_dependencies(self);
     }
 }
