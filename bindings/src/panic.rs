@@ -4,6 +4,7 @@
 //! further use. The hook writes down the message before that; the shell reads it with
 //! [`take_panic`], throws the instance away and makes a fresh one.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::panic;
 
@@ -30,11 +31,17 @@ pub fn start() {
             console_error_panic_hook::hook(info);
         }
         let last = Panic {
-            message: info.payload_as_str().unwrap_or("a panic without a message").to_owned(),
+            message: words(info.payload()).to_owned(),
             location: info.location().map(ToString::to_string),
         };
         LAST.with(|slot| slot.replace(Some(last)));
     }));
+}
+
+/// The text a panic was raised with.
+fn words(payload: &dyn Any) -> &str {
+    let owned = payload.downcast_ref::<String>().map(String::as_str);
+    owned.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
 }
 
 /// The last panic as `{ message, location }`, once; `undefined` where none happened.
@@ -47,6 +54,10 @@ pub fn take_panic() -> Result<JsValue, JsValue> {
 }
 
 /// Panics on purpose, so that tests of the package can see what a caller gets.
+///
+/// # Panics
+///
+/// Always.
 #[wasm_bindgen(js_name = provokePanic)]
 #[expect(clippy::panic, reason = "a panic is what this function is for")]
 pub fn provoke_panic() {

@@ -1,6 +1,7 @@
 //! The bindings as JavaScript sees them. Runs in Node, and in a browser where
 //! `WASM_BINDGEN_USE_BROWSER` is set.
 #![cfg(target_arch = "wasm32")]
+#![expect(clippy::unwrap_used, reason = "in a test, a value that is missing is a failure")]
 
 use js_sys::{Array, JSON, Reflect, Uint8Array};
 use okstra_wasm as bindings;
