@@ -11,6 +11,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::front_matter;
+use crate::order::sorted;
 use crate::source::ByteRange;
 
 /// The blocks of a document in source order.
@@ -599,23 +600,15 @@ pub(crate) fn decomposed(text: &str) -> Cow<'_, str> {
 #[inline(never)]
 fn decompose(text: &str) -> String {
     use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
-    let mut chars: Vec<char> = Vec::with_capacity(text.len());
+    // Combining marks stand in the order of their classes behind their base, whose class is 0.
+    let mut base = 0;
+    let mut chars: Vec<(u64, u64, char)> = Vec::with_capacity(text.len());
     for ch in text.chars() {
-        decompose_canonical(ch, |part| chars.push(part));
+        decompose_canonical(ch, |part| {
+            let class = u64::from(canonical_combining_class(part));
+            base += u64::from(class == 0);
+            chars.push((base, class, part));
+        });
     }
-    // Combining marks stand in the order of their classes; runs of them are short.
-    for at in 1..chars.len() {
-        let mut place = at;
-        while let (Some(&before), Some(&here)) =
-            (chars.get(place.wrapping_sub(1)), chars.get(place))
-        {
-            let class = canonical_combining_class(here);
-            if class == 0 || canonical_combining_class(before) <= class {
-                break;
-            }
-            chars.swap(place - 1, place);
-            place -= 1;
-        }
-    }
-    chars.into_iter().collect()
+    sorted(chars, |(base, class, _)| (*base, *class)).into_iter().map(|(.., ch)| ch).collect()
 }
