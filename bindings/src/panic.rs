@@ -48,7 +48,7 @@ fn words(payload: &dyn Any) -> &str {
 #[wasm_bindgen(js_name = takePanic)]
 pub fn take_panic() -> Result<JsValue, JsValue> {
     match LAST.take() {
-        Some(last) => super::plain(&last),
+        Some(last) => super::small(&last),
         None => Ok(JsValue::UNDEFINED),
     }
 }

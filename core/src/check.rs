@@ -1,6 +1,6 @@
 //! The whole check of one plan: read, run the rules, derive the graph.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::error::OkstraError;
 use crate::finding::{Code, Draft, Finding};
@@ -10,8 +10,7 @@ use crate::plan::{ApprovalState, Document, Plan, Stage};
 use crate::rules::{self, Checker};
 
 /// What a check asks for beyond the rules that always hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct CheckOptions {
     /// S9 is an error. Default `false`.

@@ -56,8 +56,34 @@ pub struct ErrorInfo {
     /// How to mend it, or `null`.
     pub help: Option<String>,
     /// Facts for programs: numbers and names the message was made from.
-    #[cfg_attr(feature = "typescript", ts(type = "Record<string, unknown>"))]
-    pub details: serde_json::Value,
+    pub details: ErrorDetails,
+}
+
+/// The numbers and names a failure's message was made from; each reason has its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+pub struct ErrorDetails {
+    /// The byte offset of the place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<usize>,
+    /// The line of the place, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// A size in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<usize>,
+    /// The most there may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Why, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What a panic said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub panic: Option<String>,
+    /// Where it was: `file:line:column`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
 }
 
 /// The stable name of a failure's reason.
@@ -85,29 +111,30 @@ pub enum ErrorCode {
 impl OkstraError {
     /// The fields that cross the border.
     pub fn info(&self) -> ErrorInfo {
+        let none = ErrorDetails::default();
         let (code, help, details) = match self {
             Self::NotUtf8 { offset, line } => (
                 ErrorCode::NotUtf8,
                 Some("save the file as UTF-8"),
-                serde_json::json!({ "offset": offset, "line": line }),
+                ErrorDetails { offset: Some(*offset), line: Some(*line), ..none },
             ),
             Self::Binary { offset, line } => (
                 ErrorCode::Binary,
                 Some("give a Markdown file; if it is one, remove the NUL byte"),
-                serde_json::json!({ "offset": offset, "line": line }),
+                ErrorDetails { offset: Some(*offset), line: Some(*line), ..none },
             ),
             Self::TooLarge { bytes, limit } => (
                 ErrorCode::TooLarge,
                 Some("split the plan"),
-                serde_json::json!({ "bytes": bytes, "limit": limit }),
+                ErrorDetails { bytes: Some(*bytes), limit: Some(*limit), ..none },
             ),
             Self::NotApprovable { line } => (
                 ErrorCode::NotApprovable,
                 Some("close the code fence or comment that reaches the end of the plan"),
-                serde_json::json!({ "line": line }),
+                ErrorDetails { line: Some(*line), ..none },
             ),
             Self::BadOptions { reason } => {
-                (ErrorCode::BadOptions, None, serde_json::json!({ "reason": reason }))
+                (ErrorCode::BadOptions, None, ErrorDetails { reason: Some(reason.clone()), ..none })
             }
         };
         ErrorInfo { code, message: self.to_string(), help: help.map(str::to_owned), details }

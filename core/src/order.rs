@@ -1,16 +1,20 @@
 //! Sorting and looking up by number, each compiled once: a copy of the sort for every type would
 //! be a tenth of the module that browsers load.
 
+use std::cmp::Ordering;
+
+/// The indices `0..len` in the order that `compare` gives, equals in the order of the indices.
+#[inline(never)]
+pub(crate) fn order_by(len: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut indices: Vec<usize> = (0..len).collect();
+    indices.sort_unstable_by(|&a, &b| compare(a, b).then(a.cmp(&b)));
+    indices
+}
+
 /// The indices `0..len` in the order of their keys, equal keys in the order of the indices.
 pub(crate) fn order(len: usize, key: &dyn Fn(usize) -> (u64, u64)) -> Vec<usize> {
-    let mut keys: Vec<(u64, u64, usize)> = (0..len)
-        .map(|at| {
-            let (first, second) = key(at);
-            (first, second, at)
-        })
-        .collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, _, at)| at).collect()
+    let keys: Vec<(u64, u64)> = (0..len).map(key).collect();
+    order_by(len, &|a, b| keys.get(a).cmp(&keys.get(b)))
 }
 
 /// A list in the order of its keys, equal keys in the order they stood in.
@@ -23,7 +27,11 @@ pub(crate) fn sorted<T>(list: Vec<T>, key: impl Fn(&T) -> (u64, u64)) -> Vec<T> 
 /// Numbers in ascending order.
 #[inline(never)]
 pub(crate) fn sort(numbers: &mut [u32]) {
-    numbers.sort_unstable();
+    let given = numbers.to_vec();
+    let order = order_by(given.len(), &|a, b| given.get(a).cmp(&given.get(b)));
+    for (slot, at) in numbers.iter_mut().zip(order) {
+        *slot = given.get(at).copied().unwrap_or_default();
+    }
 }
 
 /// A stage number, or another small number, to an index: the first that was given for it.

@@ -1,6 +1,6 @@
 import { notInitialised, OkstraError } from './error.js';
 import * as raw from './generated/raw.js';
-import type { ErrorInfo } from './generated/types.js';
+import type { CheckOptions, CheckRequest, ErrorInfo } from './generated/types.js';
 import type * as surface from './index.js';
 
 /** The functions of the package that need a module. */
@@ -28,12 +28,16 @@ export function createApi(ready: () => void): Api {
   }
   return {
     parsePlan: (source) => call(() => raw.parsePlan(bytes(source))),
-    checkPlan: (source, options) => call(() => raw.checkPlan(bytes(source), options)),
+    checkPlan: (source, options) =>
+      call(() => raw.checkPlan(bytes(source), ...checkArguments(options))),
     planGraph: (source) => call(() => raw.planGraph(bytes(source))),
-    fixPlan: (source, options) => call(() => raw.fixPlan(bytes(source), options)),
+    fixPlan: (source, options) =>
+      call(() => raw.fixPlan(bytes(source), ...checkArguments(options))),
     approvePlan: (source) => call(() => raw.approvePlan(bytes(source))),
-    renderCheck: (request, sources) => call(() => raw.renderCheck(request, list(sources))),
-    renderGraph: (source, format) => call(() => raw.renderGraph(bytes(source), format)),
+    renderCheck: (request, sources) =>
+      call(() => raw.renderCheck(list(sources), ...requestArguments(request))),
+    renderGraph: (source, format) =>
+      call(() => raw.renderGraph(bytes(source), text(format, 'format'))),
     rules: () => call(() => raw.rules()),
     version: () => call(() => raw.version()),
     __provokePanic: () => call(() => raw.provokePanic()),
@@ -69,6 +73,89 @@ function list(sources: readonly surface.Source[]): Uint8Array[] {
   return sources.map(bytes);
 }
 
+/** The options of a check as the module takes them: one argument a field, missing ones undefined. */
+function checkArguments(options: unknown): Tail<typeof raw.checkPlan> {
+  const given = fields<CheckOptions>(options, CHECK_OPTIONS);
+  return [
+    flag(given.strict, 'strict'),
+    count(given.max_steps, 'max_steps'),
+    flag(given.contract, 'contract'),
+    flag(given.require_approval, 'require_approval'),
+  ];
+}
+
+function requestArguments(request: unknown): Tail<typeof raw.renderCheck> {
+  const given = fields<CheckRequest>(request, CHECK_REQUEST);
+  const paths = given.paths ?? [];
+  if (!(Array.isArray(paths) && paths.every((path) => typeof path === 'string'))) {
+    throw badOptions('paths must be an array of strings');
+  }
+  return [
+    paths,
+    text(given.format, 'format'),
+    flag(given.color, 'color'),
+    ...checkArguments(given.options),
+  ];
+}
+
+type Tail<F extends (...all: never[]) => unknown> = Parameters<F> extends [unknown, ...infer T]
+  ? T
+  : never;
+
+/** The fields there are; the compiler sees to it that none is missing here. */
+const CHECK_OPTIONS: Record<keyof CheckOptions, true> = {
+  strict: true,
+  max_steps: true,
+  contract: true,
+  require_approval: true,
+};
+
+const CHECK_REQUEST: Record<keyof CheckRequest, true> = {
+  options: true,
+  format: true,
+  color: true,
+  paths: true,
+};
+
+/** An object with no other fields than these, so that a misspelt one never goes unnoticed. */
+function fields<T>(value: unknown, known: Record<keyof T, true>): { [K in keyof T]?: unknown } {
+  if (value === undefined || value === null) {
+    return {};
+  }
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw badOptions('options must be an object');
+  }
+  for (const name of Object.keys(value)) {
+    if (!Object.hasOwn(known, name)) {
+      const names = Object.keys(known).join('`, `');
+      throw badOptions(`unknown field \`${name}\`, expected one of \`${names}\``);
+    }
+  }
+  return value;
+}
+
+function flag(value: unknown, name: string): boolean | undefined {
+  if (value !== undefined && typeof value !== 'boolean') {
+    throw badOptions(`${name} must be true or false`);
+  }
+  return value;
+}
+
+function count(value: unknown, name: string): number | undefined {
+  const whole = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 0xffffffff;
+  if (value !== undefined && !whole) {
+    throw badOptions(`${name} must be a whole number of at least 1`);
+  }
+  return value as number | undefined;
+}
+
+function text(value: unknown, name: string): string | undefined {
+  if (value !== undefined && typeof value !== 'string') {
+    throw badOptions(`${name} must be a string`);
+  }
+  return value;
+}
+
 function badOptions(reason: string): OkstraError {
   const message = `bad options: ${reason}`;
   return new OkstraError({ code: 'bad-options', message, help: null, details: { reason } });
@@ -99,6 +186,6 @@ function recover(trap: unknown): OkstraError {
   const location = panic?.location ?? null;
   const message = `okstra has a fault: ${what}${location === null ? '' : ` (at ${location})`}`;
   const help = 'this is not a fault of the plan: please report it, with the plan if you can';
-  const info: ErrorInfo = { code: 'panic', message, help, details: { panic: what, location } };
+  const info: ErrorInfo = { code: 'panic', message, help, details: location === null ? { panic: what } : { panic: what, location } };
   return new OkstraError(info, { cause: trap });
 }

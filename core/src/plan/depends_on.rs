@@ -46,9 +46,11 @@ pub(crate) enum Unreadable {
     Words(String),
 }
 
-/// Words that mean "no dependencies", in lower case.
-const NONE_WORDS: &[&str] =
-    &["none", "-", "--", "–", "—", "n/a", "없음", "无", "無", "なし", "keine", "aucune", "нет"];
+/// Words that mean "no dependencies". ASCII letters are compared without case, others as they stand.
+const NONE_WORDS: &[&str] = &[
+    "none", "-", "--", "–", "—", "n/a", "없음", "无", "無", "なし", "keine", "aucune", "нет",
+    "Нет", "НЕТ", "Нет", "НЕТ",
+];
 
 /// Reads a cell.
 pub(crate) fn read(text: &str, cell: Option<&Cell>) -> DependsOn {
@@ -142,7 +144,7 @@ fn is_none(text: &str) -> bool {
 }
 
 fn is_none_word(text: &str) -> bool {
-    let word = text.trim().to_lowercase();
+    let word = text.trim().to_ascii_lowercase();
     let word = word.strip_suffix('.').filter(|word| !word.is_empty()).unwrap_or(&word);
     NONE_WORDS.contains(&word)
         || !word.is_ascii() && NONE_WORDS.iter().any(|none| decomposed(none) == decomposed(word))
@@ -266,6 +268,8 @@ mod tests {
             "keine",
             "Aucune",
             "нет",
+            "Нет",
+            "НЕТ",
             "НЕТ",
             "none (can run beside stage 2)",
             "— (parallel with 2)",

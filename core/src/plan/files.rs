@@ -1,6 +1,7 @@
 //! The paths of a step's `files` cell.
 
 use super::outline::Cell;
+use crate::order::order_by;
 
 /// A path as a cell names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +32,7 @@ pub(crate) fn read(text: &str, cell: &Cell) -> Vec<StepFile> {
 
 /// For each file, whether it stood before.
 fn repeated(files: &[StepFile]) -> Vec<bool> {
-    let mut order: Vec<usize> = (0..files.len()).collect();
-    order.sort_unstable_by(|a, b| (files.get(*a), a).cmp(&(files.get(*b), b)));
+    let order = order_by(files.len(), &|a, b| files.get(a).cmp(&files.get(b)));
     let mut twice = vec![false; files.len()];
     for pair in order.windows(2) {
         if let [first, second] = pair

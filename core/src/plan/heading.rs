@@ -133,7 +133,7 @@ pub(crate) fn is_name(plain: &str, name: &str) -> bool {
 
 /// A heading's text as names are compared: decomposed, lower case, single blanks, no closing colon.
 pub(crate) fn folded(plain: &str) -> String {
-    let lower = decomposed(plain).to_lowercase();
+    let lower = decomposed(plain).to_ascii_lowercase();
     let mut name = String::with_capacity(lower.len());
     for word in lower.split_whitespace() {
         if !name.is_empty() {

@@ -145,8 +145,8 @@ fn json(plans: &[Checked<'_>]) -> String {
     encoded(&JsonDocument { plans })
 }
 
-/// A value as one line of JSON.
-pub(super) fn encoded<T: Serialize>(value: &T) -> String {
+/// A value as one line of JSON: the one encoding of `--format json` and of the API.
+pub fn encoded<T: Serialize>(value: &T) -> String {
     // Our types have string keys and no maps of their own, so that encoding cannot fail.
     let mut line = serde_json::to_string(value).unwrap_or_default();
     line.push('\n');

@@ -6,16 +6,16 @@ mod pretty;
 mod sarif;
 mod text;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::check::CheckOptions;
 
-pub use check::render_check;
+pub use check::{encoded, render_check};
 pub use graph::render_graph;
 pub(crate) use text::printable;
 
 /// How findings are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum CheckFormat {
@@ -32,8 +32,34 @@ pub enum CheckFormat {
     Github,
 }
 
+impl CheckFormat {
+    /// The format with a name, as it is given on the command line.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "text" => Self::Text,
+            "pretty" => Self::Pretty,
+            "json" => Self::Json,
+            "sarif" => Self::Sarif,
+            "github" => Self::Github,
+            _ => return None,
+        })
+    }
+}
+
+impl GraphFormat {
+    /// The format with a name, as it is given on the command line.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "json" => Self::Json,
+            "mermaid" => Self::Mermaid,
+            "dot" => Self::Dot,
+            _ => return None,
+        })
+    }
+}
+
 /// How a graph is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum GraphFormat {
@@ -47,8 +73,7 @@ pub enum GraphFormat {
 }
 
 /// What to check and how to write it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct CheckRequest {
     /// The rules' options.

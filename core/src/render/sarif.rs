@@ -1,108 +1,208 @@
-//! SARIF 2.1.0, the format code scanning reads.
+//! SARIF 2.1.0, the format code scanning reads. Names are the standard's.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::check::{Checked, encoded};
-use crate::finding::{Edit, Finding, Severity};
+use crate::finding::{Edit, Finding, Related, Severity};
 use crate::rules::RULES;
 use crate::source::SourceRange;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-#[inline(never)]
-pub(super) fn document(plans: &[Checked<'_>]) -> String {
-    let results: Vec<Value> = plans
-        .iter()
-        .flat_map(|plan| plan.findings.iter().map(|finding| result(plan.path, finding)))
-        .collect();
-    let rules: Vec<Value> = RULES
-        .iter()
-        .map(|rule| {
-            json!({
-                "id": rule.code.as_str(),
-                "shortDescription": { "text": rule.summary },
-                "defaultConfiguration": { "level": level(rule.severity) },
-            })
-        })
-        .collect();
-    encoded(&json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "okstra",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
-            }},
-            "columnKind": "utf16CodeUnits",
-            "results": results,
-        }],
-    }))
+#[derive(Serialize)]
+struct Log<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'a str,
+    version: &'a str,
+    runs: [Run<'a>; 1],
 }
 
-fn result(path: &str, finding: &Finding) -> Value {
-    let message = match &finding.help {
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<'a> {
+    tool: Tool<'a>,
+    column_kind: &'a str,
+    results: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    driver: Driver<'a>,
+}
+
+#[derive(Serialize)]
+struct Driver<'a> {
+    name: &'a str,
+    version: &'a str,
+    rules: Vec<Descriptor<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Descriptor<'a> {
+    id: &'a str,
+    short_description: Text<'a>,
+    default_configuration: Configuration<'a>,
+}
+
+#[derive(Serialize)]
+struct Configuration<'a> {
+    level: &'a str,
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    rule_id: &'a str,
+    rule_index: usize,
+    level: &'a str,
+    message: OwnText,
+    locations: [Location<'a>; 1],
+    properties: Properties,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related_locations: Vec<Location<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<Repair<'a>>,
+}
+
+#[derive(Serialize)]
+struct OwnText {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Properties {
+    stage: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location<'a> {
+    physical_location: Physical,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Text<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Physical {
+    artifact_location: Artifact,
+    region: Region,
+}
+
+#[derive(Serialize)]
+struct Artifact {
+    uri: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u32,
+    start_column: u32,
+    end_line: u32,
+    end_column: u32,
+    byte_offset: u32,
+    byte_length: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Repair<'a> {
+    description: Text<'a>,
+    artifact_changes: [Change<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Change<'a> {
+    artifact_location: Artifact,
+    replacements: Vec<Replacement<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Replacement<'a> {
+    deleted_region: Region,
+    inserted_content: Text<'a>,
+}
+
+#[inline(never)]
+pub(super) fn document(plans: &[Checked<'_>]) -> String {
+    let rules = RULES.iter().map(|rule| Descriptor {
+        id: rule.code.as_str(),
+        short_description: Text { text: rule.summary },
+        default_configuration: Configuration { level: level(rule.severity) },
+    });
+    let results =
+        plans.iter().flat_map(|plan| plan.findings.iter().map(|finding| entry(plan.path, finding)));
+    let run = Run {
+        tool: Tool {
+            driver: Driver {
+                name: "okstra",
+                version: env!("CARGO_PKG_VERSION"),
+                rules: rules.collect(),
+            },
+        },
+        column_kind: "utf16CodeUnits",
+        results: results.collect(),
+    };
+    encoded(&Log { schema: SCHEMA, version: "2.1.0", runs: [run] })
+}
+
+fn entry<'a>(path: &str, finding: &'a Finding) -> Entry<'a> {
+    let text = match &finding.help {
         Some(help) => format!("{} ({help})", finding.message),
         None => finding.message.clone(),
     };
-    let related: Vec<Value> = finding
-        .related
-        .iter()
-        .map(|related| {
-            let mut place = location(path, related.range);
-            place["message"] = json!({ "text": related.message });
-            place
-        })
-        .collect();
-    let mut value = json!({
-        "ruleId": finding.code.as_str(),
-        "ruleIndex": RULES.iter().position(|rule| rule.code == finding.code),
-        "level": level(finding.severity),
-        "message": { "text": message },
-        "locations": [location(path, finding.range)],
-        "properties": { "stage": finding.stage },
-    });
-    if !related.is_empty() {
-        value["relatedLocations"] = json!(related);
+    let related = |related: &'a Related| Location {
+        physical_location: physical(path, related.range),
+        message: Some(Text { text: &related.message }),
+    };
+    Entry {
+        rule_id: finding.code.as_str(),
+        rule_index: RULES.iter().position(|rule| rule.code == finding.code).unwrap_or_default(),
+        level: level(finding.severity),
+        message: OwnText { text },
+        locations: [Location { physical_location: physical(path, finding.range), message: None }],
+        properties: Properties { stage: finding.stage },
+        related_locations: finding.related.iter().map(related).collect(),
+        fixes: finding
+            .fix
+            .iter()
+            .map(|fix| Repair {
+                description: Text { text: &fix.title },
+                artifact_changes: [Change {
+                    artifact_location: Artifact { uri: uri(path) },
+                    replacements: fix.edits.iter().map(replacement).collect(),
+                }],
+            })
+            .collect(),
     }
-    if let Some(fix) = &finding.fix {
-        let replacements: Vec<Value> = fix.edits.iter().map(replacement).collect();
-        value["fixes"] = json!([{
-            "description": { "text": fix.title },
-            "artifactChanges": [{
-                "artifactLocation": { "uri": uri(path) },
-                "replacements": replacements,
-            }],
-        }]);
+}
+
+fn replacement(edit: &Edit) -> Replacement<'_> {
+    Replacement { deleted_region: region(edit.range), inserted_content: Text { text: &edit.text } }
+}
+
+fn physical(path: &str, range: SourceRange) -> Physical {
+    Physical { artifact_location: Artifact { uri: uri(path) }, region: region(range) }
+}
+
+fn region(range: SourceRange) -> Region {
+    Region {
+        start_line: range.start.line,
+        start_column: range.start.column_utf16,
+        end_line: range.end.line,
+        end_column: range.end.column_utf16,
+        byte_offset: range.start.offset,
+        byte_length: range.end.offset.saturating_sub(range.start.offset),
     }
-    value
-}
-
-fn replacement(edit: &Edit) -> Value {
-    json!({
-        "deletedRegion": region(edit.range),
-        "insertedContent": { "text": edit.text },
-    })
-}
-
-fn location(path: &str, range: SourceRange) -> Value {
-    json!({
-        "physicalLocation": {
-            "artifactLocation": { "uri": uri(path) },
-            "region": region(range),
-        },
-    })
-}
-
-fn region(range: SourceRange) -> Value {
-    json!({
-        "startLine": range.start.line,
-        "startColumn": range.start.column_utf16,
-        "endLine": range.end.line,
-        "endColumn": range.end.column_utf16,
-        "byteOffset": range.start.offset,
-        "byteLength": range.end.offset.saturating_sub(range.start.offset),
-    })
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -119,7 +219,7 @@ fn uri(path: &str) -> String {
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(char::from(byte))
+                uri.push(char::from(byte));
             }
             b'\\' => uri.push('/'),
             _ => uri.push_str(&format!("%{byte:02X}")),

@@ -42,9 +42,10 @@ impl Checker<'_, '_> {
             let mut draft =
                 Draft::new(Code::C1, 0, end..end, format!("no heading contains '{wanted}'"))
                     .help(format!("add a heading with the words `{wanted}`"));
-            let lower = wanted.to_lowercase();
-            if let Some(near) =
-                headings.iter().find(|heading| heading.inline.text.to_lowercase().contains(&lower))
+            let lower = wanted.to_ascii_lowercase();
+            if let Some(near) = headings
+                .iter()
+                .find(|heading| heading.inline.text.to_ascii_lowercase().contains(&lower))
             {
                 draft = draft.related("this one has another case", near.range.clone());
             }

@@ -2,7 +2,7 @@
 
 use super::{Checker, quoted};
 use crate::finding::{Code, Draft};
-use crate::order::sorted;
+use crate::order::{order_by, sorted};
 use crate::plan::files::StepFile;
 use crate::source::ByteRange;
 
@@ -60,9 +60,12 @@ impl Checker<'_, '_> {
                 }
             }
         }
-        touches.sort_unstable_by(|a, b| {
-            (a.path, a.vertex, a.cell.start).cmp(&(b.path, b.vertex, b.cell.start))
+        let order = order_by(touches.len(), &|a, b| {
+            let key = |at: usize| touches.get(at).map(|touch| (touch.path, touch.vertex));
+            key(a).cmp(&key(b))
         });
+        let mut touches: Vec<&Touch<'_>> =
+            order.into_iter().filter_map(|at| touches.get(at)).collect();
         touches.dedup_by(|next, first| next.path == first.path && next.vertex == first.vertex);
         for shared in touches.chunk_by(|a, b| a.path == b.path).filter(|list| list.len() > 1) {
             self.compare(shared, &mut drafts);
@@ -70,9 +73,9 @@ impl Checker<'_, '_> {
         self.found.extend(drafts);
     }
 
-    fn compare(&mut self, list: &[Touch<'_>], drafts: &mut Vec<Draft>) {
+    fn compare(&mut self, list: &[&Touch<'_>], drafts: &mut Vec<Draft>) {
         let many = list.len() > PAIRWISE;
-        let list: Vec<&Touch<'_>> = sorted(list.iter().collect(), |touch| {
+        let list: Vec<&Touch<'_>> = sorted(list.to_vec(), |touch| {
             (u64::from(self.stage_graph.wave(touch.vertex)), u64::from(touch.stage))
         });
         for (at, first) in list.iter().enumerate() {

@@ -11,12 +11,12 @@ export function approvePlan(source: Uint8Array | number[]): any;
 /**
  * Checks a plan against every rule.
  */
-export function checkPlan(source: Uint8Array | number[], options: any): any;
+export function checkPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
 
 /**
  * Applies every repair the findings carry.
  */
-export function fixPlan(source: Uint8Array | number[], options: any): any;
+export function fixPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
 
 /**
  * Reads a plan without judging it.
@@ -30,18 +30,22 @@ export function planGraph(source: Uint8Array | number[]): any;
 
 /**
  * Panics on purpose, so that tests of the package can see what a caller gets.
+ *
+ * # Panics
+ *
+ * Always.
  */
 export function provokePanic(): void;
 
 /**
  * Checks plans and writes what was found, as text.
  */
-export function renderCheck(request: any, sources: Array<any>): any;
+export function renderCheck(sources: Array<any>, paths: string[], format?: string | null, color?: boolean | null, strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
 
 /**
  * Writes the graph of a plan, as text.
  */
-export function renderGraph(source: Uint8Array | number[], format: any): string;
+export function renderGraph(source: Uint8Array | number[], format?: string | null): string;
 
 /**
  * The table of rules.
@@ -68,13 +72,13 @@ export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembl
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly approvePlan: (a: number, b: number) => [number, number, number];
-    readonly checkPlan: (a: number, b: number, c: any) => [number, number, number];
-    readonly fixPlan: (a: number, b: number, c: any) => [number, number, number];
+    readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
+    readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
     readonly parsePlan: (a: number, b: number) => [number, number, number];
     readonly planGraph: (a: number, b: number) => [number, number, number];
     readonly provokePanic: () => void;
-    readonly renderCheck: (a: any, b: any) => [number, number, number];
-    readonly renderGraph: (a: number, b: number, c: any) => [number, number, number, number];
+    readonly renderCheck: (a: any, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => [number, number, number];
+    readonly renderGraph: (a: number, b: number, c: number, d: number) => [number, number, number, number];
     readonly rules: () => [number, number, number];
     readonly start: () => void;
     readonly takePanic: () => [number, number, number];
@@ -86,6 +90,7 @@ export interface InitOutput {
     readonly __externref_table_alloc: () => number;
     readonly __wbindgen_externrefs: WebAssembly.Table;
     readonly __externref_table_dealloc: (a: number) => void;
+    readonly __externref_drop_slice: (a: number, b: number) => void;
     readonly __wbindgen_start: () => void;
 }
 

@@ -235,6 +235,40 @@ export type ErrorCode =
   | 'panic';
 
 /**
+ * The numbers and names a failure's message was made from; each reason has its own.
+ */
+export type ErrorDetails = {
+  /**
+   * The byte offset of the place.
+   */
+  offset?: number;
+  /**
+   * The line of the place, from 1.
+   */
+  line?: number;
+  /**
+   * A size in bytes.
+   */
+  bytes?: number;
+  /**
+   * The most there may be.
+   */
+  limit?: number;
+  /**
+   * Why, in words.
+   */
+  reason?: string;
+  /**
+   * What a panic said.
+   */
+  panic?: string;
+  /**
+   * Where it was: `file:line:column`.
+   */
+  location?: string;
+};
+
+/**
  * A failure as it crosses the border: the fields of the JavaScript class `OkstraError`.
  */
 export type ErrorInfo = {
@@ -253,7 +287,7 @@ export type ErrorInfo = {
   /**
    * Facts for programs: numbers and names the message was made from.
    */
-  details: Record<string, unknown>;
+  details: ErrorDetails;
 };
 
 /**
