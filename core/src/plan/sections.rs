@@ -165,8 +165,10 @@ fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recogni
     let title_range = source.clone().unwrap_or_else(|| {
         if title.is_empty() || heading.setext { end } else { heading.range.clone() }
     });
-    let written = match &source {
-        Some(range) => text.get(range.clone()).unwrap_or_default().trim().to_owned(),
+    // A setext heading may run over several lines; the canonical form has one.
+    let as_written = source.clone().and_then(|range| text.get(range)).map(str::trim);
+    let written = match as_written.filter(|written| !written.contains(['\n', '\r'])) {
+        Some(written) => written.to_owned(),
         None => escaped(&title),
     };
     let base = match map_number {

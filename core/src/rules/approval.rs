@@ -5,8 +5,8 @@ use crate::finding::{Code, Draft};
 use crate::plan::ApprovalState;
 
 impl Checker<'_, '_> {
-    /// Where approval is required (`--require-approval`), the plan has a task-list line
-    /// `- [x] Approved` outside code, and none that is still open.
+    /// A1: Where approval is required (`--require-approval`), the plan has a task-list line `- [x]
+    /// Approved` outside code, and none that is still open.
     pub(super) fn approved(&mut self) {
         let lines = &self.doc.approval;
         let end = self.doc.text.len();
@@ -21,7 +21,7 @@ impl Checker<'_, '_> {
         self.add(Draft::new(Code::A1, 0, range, message).help(help));
     }
 
-    /// Where approval is required, no row of a `Clarification Items` table with `Blocks` =
+    /// A2: Where approval is required, no row of a `Clarification Items` table with `Blocks` =
     /// `approval` is open: its `Status` is `resolved` or `obsolete`.
     pub(super) fn nothing_blocks_approval(&mut self) {
         let doc = self.doc;

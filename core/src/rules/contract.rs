@@ -19,9 +19,9 @@ const HEADINGS: [&str; 10] = [
 ];
 
 impl Checker<'_, '_> {
-    /// With `--contract`, the report has, at any level, headings that contain `Option Candidates`,
-    /// `Trade-off`, `Recommended Option`, `Stage Map`, `Stage Exit Contract`, `Stage Validation`,
-    /// `Dependency`, `Validation Checklist`, `Rollback` and `User Approval Request`.
+    /// C1: With `--contract`, the report has, at any level, headings that contain `Option
+    /// Candidates`, `Trade-off`, `Recommended Option`, `Stage Map`, `Stage Exit Contract`, `Stage
+    /// Validation`, `Dependency`, `Validation Checklist`, `Rollback` and `User Approval Request`.
     pub(super) fn contract_headings(&mut self) {
         let headings: Vec<_> = self
             .doc

@@ -5,7 +5,7 @@ use crate::finding::{Code, Draft, DraftEdit};
 use crate::plan::stage_map::MapRow;
 
 impl Checker<'_, '_> {
-    /// No stage depends on itself, and no stages wait for each other in a circle. Each knot of
+    /// S8: No stage depends on itself, and no stages wait for each other in a circle. Each knot of
     /// such stages is reported once, as its shortest circle from its lowest stage on, every stage
     /// followed by one it depends on.
     pub(super) fn no_cycle(&mut self) {
@@ -39,8 +39,8 @@ impl Checker<'_, '_> {
         self.found.extend(drafts);
     }
 
-    /// A dependency that others imply says nothing new: where 3 depends on 2 and 2 on 1, `1, 2` in
-    /// the row of 3 is `2`.
+    /// W1: A dependency that others imply says nothing new: where 3 depends on 2 and 2 on 1, `1, 2`
+    /// in the row of 3 is `2`.
     pub(super) fn no_transitive_edge(&mut self) {
         let doc = self.doc;
         for (vertex, implied) in self.stage_graph.transitive().into_iter().enumerate() {

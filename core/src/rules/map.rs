@@ -10,7 +10,7 @@ use crate::plan::stage_map::{COLUMNS, MapHeading, MapRow};
 use crate::source::ByteRange;
 
 impl Checker<'_, '_> {
-    /// A plan has one level-2 heading `<section> Stage Map`, and under it one table with the
+    /// S1: A plan has one level-2 heading `<section> Stage Map`, and under it one table with the
     /// columns `stage`, `title`, `depends-on`, `step-count` and `exit-contract-summary`, found by
     /// name in any case and order, with at least one row. Two Stage Maps are ambiguous: nothing is
     /// read from either. Headings in code fences, comments and block quotes are text.
@@ -145,12 +145,12 @@ impl Checker<'_, '_> {
         fenced
     }
 
-    /// Stages are numbered 1, 2, 3 … in the order of their rows; a struck out row keeps its
+    /// S2: Stages are numbered 1, 2, 3 … in the order of their rows; a struck out row keeps its
     /// number. A number that cannot be read is a finding at its cell, never a row that vanishes.
     /// The repair renumbers the rows and everything that refers to them: `depends-on`, section
     /// headings, and mentions of a stage in the Stage Map and the stage sections. It is withheld
-    /// where a number stands twice or cannot be read, and where a dependency names a number that
-    /// no row has, since renumbering could then connect the wrong stages.
+    /// where a number stands twice or cannot be read, and where a dependency names a number that no
+    /// row has, since renumbering could then connect the wrong stages.
     pub(super) fn numbered_in_order(&mut self) {
         let doc = self.doc;
         for (at, row) in doc.map.rows.iter().enumerate() {
@@ -181,8 +181,8 @@ impl Checker<'_, '_> {
         self.found.push(draft);
     }
 
-    /// The `depends-on` cell is `(none)` or names stages of this plan. Careless forms are read too
-    /// (see W2); what cannot be read beyond doubt is an error that quotes the text, and never
+    /// S6: The `depends-on` cell is `(none)` or names stages of this plan. Careless forms are read
+    /// too (see W2); what cannot be read beyond doubt is an error that quotes the text, and never
     /// counts as "no dependencies". A cancelled stage cannot be depended on.
     pub(super) fn readable_dependencies(&mut self) {
         let doc = self.doc;
@@ -307,9 +307,9 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The `step-count` cell is the number of effective steps of the stage's section. Without a
-    /// section there is nothing to compare, unless the announced number is over the limit, which
-    /// no section could make right.
+    /// S7: The `step-count` cell is the number of effective steps of the stage's section. Without a
+    /// section there is nothing to compare, unless the announced number is over the limit, which no
+    /// section could make right.
     pub(super) fn true_step_count(&mut self) {
         // Without the column there is one S1, not a finding a row.
         if self.doc.map.missing_columns.contains(&"step-count") {

@@ -19,11 +19,11 @@ struct Touch<'p> {
 }
 
 impl Checker<'_, '_> {
-    /// Two stages may run at the same time when neither waits for the other, directly or through
-    /// others; then their steps must not name the same file. Files of a step are compared as
-    /// normalised paths. Where more than 16 stages touch one file, each is compared with the next
-    /// in building order only; a stage whose dependencies cannot be read is not compared. A path
-    /// that leaves the project is a finding as well. Warnings; with `--strict`, errors.
+    /// S9: Two stages may run at the same time when neither waits for the other, directly or
+    /// through others; then their steps must not name the same file. Files of a step are compared
+    /// as normalised paths. Where more than 16 stages touch one file, each is compared with the
+    /// next in building order only; a stage whose dependencies cannot be read is not compared. A
+    /// path that leaves the project is a finding as well. Warnings; with `--strict`, errors.
     pub(super) fn parallel_stages_share_no_file(&mut self) {
         let mut touches: Vec<Touch> = Vec::new();
         let mut drafts = Vec::new();

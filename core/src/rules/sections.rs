@@ -7,7 +7,7 @@ use crate::plan::sections::{NearMiss, STEP_COLUMNS, STEPWISE, SUBSECTIONS, Secti
 use crate::plan::stage_map::MapRow;
 
 impl Checker<'_, '_> {
-    /// Each stage of the map has one level-2 section `## <section>.<i> Stage <i>: <title>`, and
+    /// S3: Each stage of the map has one level-2 section `## <section>.<i> Stage <i>: <title>`, and
     /// each such section a row. What comes close (another level, a line that is no heading) is
     /// named where it stands. A cancelled stage needs no section.
     pub(super) fn row_and_section(&mut self) {
@@ -80,7 +80,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Each section has the level-3 subsections `Carry-In`, `Stepwise Execution Order`, `Stage
+    /// S4: Each section has the level-3 subsections `Carry-In`, `Stepwise Execution Order`, `Stage
     /// Exit Contract` and `Stage Validation`, compared without case, markup and Unicode form. A
     /// longer heading is another heading; one under another level-2 heading belongs to that.
     /// `Stepwise Execution Order` holds a table with a column `step` or `action`.
@@ -131,8 +131,8 @@ impl Checker<'_, '_> {
         draft.related(format!("this line {}", near.why), near.range.clone())
     }
 
-    /// A stage has at most 6 effective steps (`--max-steps` sets another limit). A row is a step
-    /// when it has some text that is not only a comment or dashes.
+    /// S5: A stage has at most 6 effective steps (`--max-steps` sets another limit). A row is a
+    /// step when it has some text that is not only a comment or dashes.
     pub(super) fn few_steps(&mut self) {
         let most = self.options.max_steps;
         let mut drafts = Vec::new();
@@ -156,7 +156,7 @@ impl Checker<'_, '_> {
         self.found.extend(drafts);
     }
 
-    /// A stage has at least one step.
+    /// W3: A stage has at least one step.
     pub(super) fn has_steps(&mut self) {
         let mut drafts = Vec::new();
         for section in self.doc.sections.found.iter().filter(|section| section.has_step_table) {

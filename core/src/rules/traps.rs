@@ -12,11 +12,12 @@ use crate::source::ByteRange;
 const MOST_NAMED: usize = 3;
 
 impl Checker<'_, '_> {
-    /// The Markdown says what it seems to say: no code fence that is never closed, or closed early
-    /// by a nested one of the same length (the finding names what it swallowed); no comment or
-    /// front matter that is never closed; no text turned into a heading by the rule under it; no table row cut off
-    /// by a blank line, with too many or too few cells, or split by an unescaped pipe in a code
-    /// span; no table that is none because its delimiter row has another number of cells.
+    /// W4: The Markdown says what it seems to say: no code fence that is never closed, or closed
+    /// early by a nested one of the same length (the finding names what it swallowed); no comment
+    /// or front matter that is never closed; no text turned into a heading by the rule under it; no
+    /// table row cut off by a blank line, with too many or too few cells, or split by an unescaped
+    /// pipe in a code span; no table that is none because its delimiter row has another number of
+    /// cells.
     pub(super) fn no_trap(&mut self) {
         let doc = self.doc;
         let outline = &doc.outline;

@@ -9,9 +9,9 @@ use crate::plan::sections::{SUBSECTIONS, Section};
 use crate::plan::stage_map::MapRow;
 
 impl Checker<'_, '_> {
-    /// Everything is written in its canonical form: the headings `## 4.5 Stage Map` and
-    /// `## 4.5.1 Stage 1: <title>` (not bold, not as a link, no closing `#`s, no zero padding, a
-    /// colon before the title), the subsections at level 3, stage numbers as plain digits, and
+    /// W2: Everything is written in its canonical form: the headings `## 4.5 Stage Map` and `##
+    /// 4.5.1 Stage 1: <title>` (not bold, not as a link, no closing `#`s, no zero padding, a colon
+    /// before the title), the subsections at level 3, stage numbers as plain digits, and
     /// `depends-on` as `(none)` or `1, 2`. What is careless but beyond doubt is read all the same;
     /// the finding names the canonical form and carries the edit. Notes in a `depends-on` cell are
     /// dropped by the edit, a note in a heading moves behind the title.
@@ -132,7 +132,7 @@ impl Checker<'_, '_> {
         );
     }
 
-    /// The title in the map is the title of the section, compared without markup, white space,
+    /// W5: The title in the map is the title of the section, compared without markup, white space,
     /// Unicode form, and a note in parentheses behind it.
     pub(super) fn same_title(&mut self) {
         let doc = self.doc;

@@ -10,10 +10,12 @@ use okstra_core::check::{CheckOptions, check_plan, parse_plan};
 use crate::Outcome;
 
 /// Prints, as JSON, the median milliseconds of reading and of checking a plan.
-pub(crate) fn run(input: &str, rounds: usize) -> Outcome {
+pub(crate) fn run(input: &str, rounds: &str) -> Outcome {
+    let rounds = rounds.parse()?;
     let source = fs::read(input)?;
     let parse = median(rounds, || drop(black_box(parse_plan(black_box(&source)))));
-    let check = median(rounds, || drop(black_box(check_plan(black_box(&source), CheckOptions::default()))));
+    let check =
+        median(rounds, || drop(black_box(check_plan(black_box(&source), CheckOptions::default()))));
     let line = serde_json::json!({ "bytes": source.len(), "parse_ms": parse, "check_ms": check });
     writeln!(std::io::stdout(), "{line}")?;
     Ok(())
