@@ -30,7 +30,6 @@ pub(super) fn write(plans: &[Checked<'_>], color: bool, talk: &mut String, data:
         let path = printable(plan.path);
         for finding in &plan.findings {
             one(&path, plan.source, finding, color, talk);
-            talk.push('\n');
         }
         let _ = writeln!(data, "{path}: {}", summary(plan));
     }
