@@ -225,7 +225,8 @@ impl<'a> Reader<'a> {
                 if html.trim_start().to_ascii_lowercase().starts_with("<br") {
                     self.markup(range, |inline, range| inline.push("\n", range));
                 } else {
-                    self.markup(range, |_, _| {});
+                    // No text, but a part of the source that belongs to what is around it.
+                    self.markup(range, |inline, range| inline.push("", range));
                 }
             }
             Event::SoftBreak | Event::HardBreak => {
@@ -502,7 +503,10 @@ impl Inline {
     /// The source of everything from `at` in the plain text on, or `None` where it is not one
     /// clean stretch: when markup that is open at `at` closes before the end.
     pub(crate) fn source_from(&self, at: usize) -> Option<ByteRange> {
-        let index = self.pieces.partition_point(|piece| piece.at <= at).checked_sub(1)?;
+        // Of pieces that begin together the first: those before the last are markup without text.
+        let index = self.pieces.partition_point(|piece| piece.at < at);
+        let begins = self.pieces.get(index).is_some_and(|piece| piece.at == at);
+        let index = if begins { index } else { index.checked_sub(1)? };
         let first = self.pieces.get(index)?;
         let rest = self.pieces.get(index..)?;
         if rest.iter().any(|piece| piece.depth < first.depth) {

@@ -244,7 +244,7 @@ fn read_subsections(
     outline: &Outline<'_>,
     section: &mut Section,
     blocks: Range<usize>,
-    own_until: usize,
+    mut own_until: usize,
 ) {
     let mut current: Option<(usize, u8)> = None;
     for block in outline.blocks.get(blocks).unwrap_or_default() {
@@ -256,7 +256,7 @@ fn read_subsections(
                     end_body(section, which, heading.line_start);
                     current = None;
                 }
-                if let Some(which) = subsection(section, heading, own_until) {
+                if let Some(which) = subsection(section, heading, &mut own_until) {
                     current = Some((which, heading.level));
                 }
             }
@@ -279,7 +279,7 @@ fn end_body(section: &mut Section, which: usize, end: usize) {
 }
 
 /// Takes a heading as one of the four subsections, or remembers it as a near miss.
-fn subsection(section: &mut Section, heading: &Heading, own_until: usize) -> Option<usize> {
+fn subsection(section: &mut Section, heading: &Heading, own_until: &mut usize) -> Option<usize> {
     for (which, wanted) in FOLDED.iter().enumerate() {
         let slot = section.subsections.get_mut(which)?;
         if is_name(&heading.inline.text, wanted) {
@@ -299,11 +299,14 @@ fn subsection(section: &mut Section, heading: &Heading, own_until: usize) -> Opt
                 });
                 return Some(which);
             } else if which == STEPWISE
-                && heading.range.start < own_until
+                && heading.range.start < *own_until
                 && slot.as_ref().is_some_and(|taken| taken.level == heading.level)
             {
                 // A second table of steps counts too: no step is ever lost.
                 return Some(which);
+            } else if which == 0 {
+                // The subsections begin anew: those of a stage whose heading is missing.
+                *own_until = heading.range.start;
             }
             return None;
         }

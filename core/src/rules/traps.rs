@@ -87,13 +87,14 @@ impl Checker<'_, '_> {
         let line = first_line(source);
         let lines = lines_at(source).count().saturating_sub(1);
         let message = format!(
-            "the code fence is never closed: it swallows {lines} lines{}",
+            "the code fence is never closed: it swallows {}{}",
+            counted(lines),
             self.headings_in(&fence.range)
         );
         let (mark, length) = fence_run(line).unwrap_or(('`', 3));
         let close: String = std::iter::repeat_n(mark, length).collect();
         Draft::new(Code::W4, 0, fence.range.start..fence.range.start + line.len(), message)
-            .help(format!("close it with a line `{close}` where the code ends"))
+            .help(format!("close it with a line {close} where the code ends"))
     }
 
     /// A closed fence that holds a line which opens another fence of the same mark: the author
@@ -134,7 +135,7 @@ impl Checker<'_, '_> {
         Some(
             Draft::new(Code::W4, 0, start..start + opening.len(), message)
                 .related("the nested fence", start + at..start + at + inner.len())
-                .help(format!("write the outer fence longer: `{longer}` at both ends")),
+                .help(format!("write the outer fence longer: {longer} at both ends")),
         )
     }
 
@@ -177,7 +178,8 @@ impl Checker<'_, '_> {
         }
         let lines = lines_at(source).count().saturating_sub(1);
         let message = format!(
-            "the comment is never closed: it swallows {lines} lines{}",
+            "the comment is never closed: it swallows {}{}",
+            counted(lines),
             self.headings_in(range)
         );
         Some(
@@ -361,4 +363,9 @@ fn backtick_runs(row: &str) -> Vec<Run> {
 
 fn first_line(source: &str) -> &str {
     lines_at(source).next().map_or("", |(_, line)| line)
+}
+
+/// `1 line`, `2 lines`.
+fn counted(lines: usize) -> String {
+    format!("{lines} line{}", if lines == 1 { "" } else { "s" })
 }
