@@ -78,7 +78,7 @@ const MOST_ROUNDS: usize = 8;
 pub(crate) fn text(source: &[u8]) -> Result<&str, OkstraError> {
     let line = |offset: usize| {
         let before = source.get(..offset).unwrap_or_default();
-        let ends = before.iter().filter(|byte| **byte == b'\n').count();
+        let ends = memchr::memchr_iter(b'\n', before).count();
         u32::try_from(ends + 1).unwrap_or(u32::MAX)
     };
     if source.len() > MOST_BYTES {

@@ -145,7 +145,7 @@ pub(crate) fn apply(text: &str, drafts: &[Draft]) -> (String, Vec<usize>) {
     }
     // The others come in source order, so that each can only meet the one before it and those of
     // the repairs above.
-    let first = order::sorted(taken.clone(), start_of);
+    let first = order::sorted(taken.clone(), |edit| start_of(edit));
     let mut last: Option<&ByteRange> = None;
     for at in single {
         let [edit] = edits_of(at).unwrap_or_default() else { continue };
@@ -159,7 +159,7 @@ pub(crate) fn apply(text: &str, drafts: &[Draft]) -> (String, Vec<usize>) {
     }
     let mut new = String::with_capacity(text.len());
     let mut at = 0;
-    for edit in order::sorted(taken, start_of) {
+    for edit in order::sorted(taken, |edit| start_of(edit)) {
         new.push_str(text.get(at..edit.range.start).unwrap_or_default());
         new.push_str(&edit.text);
         at = edit.range.end;
@@ -168,7 +168,7 @@ pub(crate) fn apply(text: &str, drafts: &[Draft]) -> (String, Vec<usize>) {
     (new, order::sorted(applied, |at| (*at as u64, 0)))
 }
 
-fn start_of(edit: &&DraftEdit) -> (u64, u64) {
+fn start_of(edit: &DraftEdit) -> (u64, u64) {
     (edit.range.start as u64, edit.range.end as u64)
 }
 

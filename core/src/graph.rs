@@ -201,7 +201,7 @@ impl StageGraph {
             .into_iter()
             .map(|knot| sorted(knot, |at| (*at as u64, 0)))
             .filter_map(|knot| shortest_cycle(&self.vertices, &mut local, &knot, &mut budget))
-            .map(|cycle| self.from_lowest(cycle))
+            .map(|cycle| self.beginning_lowest(cycle))
             .collect();
         cycles.extend(
             (0..self.vertices.len())
@@ -213,7 +213,7 @@ impl StageGraph {
         })
     }
 
-    fn from_lowest(&self, mut cycle: Vec<usize>) -> Vec<usize> {
+    fn beginning_lowest(&self, mut cycle: Vec<usize>) -> Vec<usize> {
         let lowest = cycle
             .iter()
             .enumerate()

@@ -16,7 +16,7 @@ pub type ByteRange = Range<usize>;
 pub struct Position {
     /// Byte offset into the UTF-8 text, from 0. A byte order mark counts its three bytes.
     pub offset: u32,
-    /// Line, from 1. A line ends at LF, CRLF or a lone CR, as in CommonMark.
+    /// Line, from 1. A line ends at LF, CRLF or a lone CR, as in `CommonMark`.
     pub line: u32,
     /// Column in Unicode scalar values, from 1.
     pub column: u32,

@@ -31,9 +31,16 @@ pub(crate) fn stage_heading(plain: &str) -> Option<StageHeading> {
     Some(StageHeading { stage, number, title_at, note })
 }
 
+/// A heading that is the Stage Map's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MapTitle {
+    /// The number before the words, as it should be written.
+    pub(crate) number: Option<String>,
+}
+
 /// Reads the plain text of a heading as `[number] Stage Map`, alone or with a note in
-/// parentheses; returns the number as it should be written.
-pub(crate) fn map_heading(plain: &str) -> Option<Option<String>> {
+/// parentheses.
+pub(crate) fn map_heading(plain: &str) -> Option<MapTitle> {
     let (number, rest) = section_number(plain);
     let rest = strip_word(rest, "stage")?;
     let spaced = rest.trim_start();
@@ -42,7 +49,7 @@ pub(crate) fn map_heading(plain: &str) -> Option<Option<String>> {
     }
     let (_, rest) = note(strip_word(spaced, "map")?);
     let rest = rest.trim();
-    (rest.is_empty() || rest == ":" || rest == "：").then(|| dotted(&number))
+    (rest.is_empty() || rest == ":" || rest == "：").then(|| MapTitle { number: dotted(&number) })
 }
 
 /// Whether a text mentions the Stage Map in a heading-like way: the near miss of an S1.
@@ -148,7 +155,7 @@ pub(crate) fn folded(plain: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{map_heading, stage_heading};
+    use super::{MapTitle, map_heading, stage_heading};
 
     #[test]
     fn stage_headings() {
@@ -186,9 +193,12 @@ mod tests {
 
     #[test]
     fn map_headings() {
-        assert_eq!(map_heading("4.5 Stage Map"), Some(Some("4.5".into())));
-        assert_eq!(map_heading("Stage Map"), Some(None));
-        assert_eq!(map_heading("05.5. stage  map (old)"), Some(Some("5.5".into())));
+        assert_eq!(map_heading("4.5 Stage Map"), Some(MapTitle { number: Some("4.5".into()) }));
+        assert_eq!(map_heading("Stage Map"), Some(MapTitle { number: None }));
+        assert_eq!(
+            map_heading("05.5. stage  map (old)"),
+            Some(MapTitle { number: Some("5.5".into()) })
+        );
         assert_eq!(map_heading("4.5 Stage Mapping"), None);
         assert_eq!(map_heading("4.5 Stage Map overview"), None);
     }

@@ -68,7 +68,7 @@ pub(crate) struct Row {
 
 impl Row {
     /// Whether the line has a pipe at all. A line of text right under a table is a row to
-    /// CommonMark, but to no reader.
+    /// `CommonMark`, but to no reader.
     pub(crate) fn is_row(&self, columns: usize) -> bool {
         self.written > 1 || columns == 1
     }
@@ -217,7 +217,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn event(&mut self, event: Event<'a>, range: ByteRange) {
         match event {
-            Event::Start(tag) => self.start(tag, range),
+            Event::Start(tag) => self.start(&tag, range),
             Event::End(tag) => self.end(tag, &range),
             Event::Text(text) => self.text(&text, range),
             Event::Code(text) => self.markup(range, |inline, range| inline.push_code(&text, range)),
@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn start(&mut self, tag: Tag<'a>, range: ByteRange) {
+    fn start(&mut self, tag: &Tag<'a>, range: ByteRange) {
         match tag {
             Tag::BlockQuote(_) => {
                 self.close_task();
@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
             Tag::Heading { level, .. } => {
                 self.close_task();
                 self.open = if self.lists == 0 {
-                    Open::Heading { level: level_number(level), range, inline: Inline::default() }
+                    Open::Heading { level: level_number(*level), range, inline: Inline::default() }
                 } else {
                     Open::Quoted
                 };
@@ -306,12 +306,11 @@ impl<'a> Reader<'a> {
                 self.outline.blocks.push(Block::Html(range));
                 self.open = Open::Quoted;
             }
-            Tag::Paragraph => {
+            Tag::Paragraph
                 // A task item of a loose list has its text in a paragraph behind the marker.
-                if !matches!(self.open, Open::Task { .. }) && self.lists == 0 {
+                if !matches!(self.open, Open::Task { .. }) && self.lists == 0 => {
                     self.outline.blocks.push(Block::Paragraph(range));
                 }
-            }
             Tag::Strikethrough => self.markup(range, |inline, _| {
                 inline.struck = true;
                 inline.depth += 1;
@@ -370,19 +369,19 @@ impl<'a> Reader<'a> {
 
     /// Plain text. A cell stays a slice of the source as long as its text is one.
     fn text(&mut self, text: &str, range: ByteRange) {
-        if let Open::Cell { content } = &mut self.open {
-            if text.len() == range.len() {
-                match content {
-                    CellText::Empty => {
-                        *content = CellText::Slice(range);
-                        return;
-                    }
-                    CellText::Slice(slice) if slice.end == range.start => {
-                        slice.end = range.end;
-                        return;
-                    }
-                    _ => {}
+        if let Open::Cell { content } = &mut self.open
+            && text.len() == range.len()
+        {
+            match content {
+                CellText::Empty => {
+                    *content = CellText::Slice(range);
+                    return;
                 }
+                CellText::Slice(slice) if slice.end == range.start => {
+                    slice.end = range.end;
+                    return;
+                }
+                _ => {}
             }
         }
         self.markup(range, |inline, range| inline.push(text, range));
@@ -576,7 +575,7 @@ pub(crate) fn fence_run(line: &str) -> Option<(char, usize)> {
     (length >= 3).then_some((ch, length))
 }
 
-/// The lines of a text without their ends: LF, CRLF or a lone CR, as CommonMark counts them.
+/// The lines of a text without their ends: LF, CRLF or a lone CR, as `CommonMark` counts them.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     lines_at(text).map(|(_, line)| line)
 }

@@ -116,7 +116,7 @@ pub(crate) fn read(outline: &Outline<'_>, map_number: Option<&str>) -> Sections 
                 match recognise(outline.text, heading, map_number) {
                     Recognised::Section(section) => {
                         orphan_of = None;
-                        open = Some((section, index + 1..index + 1));
+                        open = Some((*section, index + 1..index + 1));
                     }
                     Recognised::Near(stage, why) => {
                         sections.near.push((stage, NearMiss { range: heading.range.clone(), why }));
@@ -129,7 +129,7 @@ pub(crate) fn read(outline: &Outline<'_>, map_number: Option<&str>) -> Sections 
                 }
             }
             Block::Paragraph(range) => {
-                near_lines(outline.text, range, map_number, &mut sections.near)
+                near_lines(outline.text, range, map_number, &mut sections.near);
             }
             _ => {}
         }
@@ -139,7 +139,7 @@ pub(crate) fn read(outline: &Outline<'_>, map_number: Option<&str>) -> Sections 
 }
 
 enum Recognised {
-    Section(Section),
+    Section(Box<Section>),
     Near(u32, String),
     No,
 }
@@ -178,7 +178,7 @@ fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recogni
         }
     };
     let note = found.note.map(|note| format!(" {note}")).unwrap_or_default();
-    Recognised::Section(Section {
+    Recognised::Section(Box::new(Section {
         stage,
         title,
         heading: heading.range.clone(),
@@ -192,7 +192,7 @@ fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recogni
         steps: Vec::new(),
         has_step_table: false,
         unlike_table: None,
-    })
+    }))
 }
 
 /// Why the number before `Stage` makes this another heading, if it does.

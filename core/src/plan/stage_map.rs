@@ -68,7 +68,7 @@ pub(crate) fn headings(outline: &Outline<'_>) -> Vec<MapHeading> {
     let mut found = Vec::new();
     for (block, each) in outline.blocks.iter().enumerate() {
         if let Block::Heading(Heading { level: 2, range, line_start, inline, .. }) = each
-            && let Some(number) = heading::map_heading(&inline.text)
+            && let Some(heading::MapTitle { number }) = heading::map_heading(&inline.text)
         {
             found.push(MapHeading { block, range: range.clone(), line_start: *line_start, number });
         }

@@ -1,5 +1,7 @@
 //! SARIF 2.1.0, the format code scanning reads. Names are the standard's.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use super::check::{Checked, encoded};
@@ -222,7 +224,9 @@ fn uri(path: &str) -> String {
                 uri.push(char::from(byte));
             }
             b'\\' => uri.push('/'),
-            _ => uri.push_str(&format!("%{byte:02X}")),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
         }
     }
     uri

@@ -58,7 +58,7 @@ fn property(text: &str) -> String {
 /// Text as a terminal may see it: without control characters, line ends included, and without
 /// the marks that reorder what is shown.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    clean(text, |ch| unsafe_on_terminal(ch))
+    clean(text, unsafe_on_terminal)
 }
 
 fn printable_keeping_lines(text: &str) -> Cow<'_, str> {

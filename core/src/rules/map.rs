@@ -1,5 +1,7 @@
 //! The Stage Map itself: S1, S2, S6, S7.
 
+use std::fmt::Write as _;
+
 use super::{Checker, listed, quoted};
 use crate::finding::{Code, Draft, DraftEdit};
 use crate::order;
@@ -30,7 +32,7 @@ impl Checker<'_, '_> {
                 let mut message = String::from("section '## 4.5 Stage Map' is missing");
                 let near = self.map_near_miss();
                 if let Some((range, why)) = &near {
-                    message.push_str(&format!(": line {} {why}", self.doc.line(range.start)));
+                    let _ = write!(message, ": line {} {why}", self.doc.line(range.start));
                 }
                 let mut missing = draft(0..0, &message).help(format!(
                     "add the level-2 heading `## 4.5 Stage Map` and a table with the columns {}",
@@ -215,20 +217,16 @@ impl Checker<'_, '_> {
             let message =
                 format!("the plan names more than {} dependencies", crate::plan::MOST_DEPENDENCIES);
             let help = "name only the stages a stage builds on directly";
-            drafts.push(self.at_dependencies(row, message).help(help));
+            drafts.push(at_dependencies(row, message).help(help));
         }
         self.found.extend(drafts);
-    }
-
-    fn at_dependencies(&self, row: &MapRow, message: String) -> Draft {
-        Draft::new(Code::S6, row.number(), row.depends_on_cell.clone(), message)
     }
 
     fn unreadable(&self, row: &MapRow, why: &Unreadable) -> Draft {
         let reason = match why {
             Unreadable::Missing => {
                 let message = String::from("depends-on is missing: the row has no such cell");
-                return self.at_dependencies(row, message).help(FORMS);
+                return at_dependencies(row, message).help(FORMS);
             }
             Unreadable::OnlyComment => String::from("it holds only a comment"),
             Unreadable::Struck => String::from("some of it is struck out"),
@@ -246,7 +244,7 @@ impl Checker<'_, '_> {
         let help =
             if *why == Unreadable::All { self.earlier_stages(row) } else { FORMS.to_owned() };
         let message = format!("depends-on {} cannot be read: {reason}", self.cell_quoted(row));
-        self.at_dependencies(row, message).help(help)
+        at_dependencies(row, message).help(help)
     }
 
     fn cell_quoted(&self, row: &MapRow) -> String {
@@ -286,7 +284,7 @@ impl Checker<'_, '_> {
             && first_time(told, stage)
         {
             drafts.push(
-                self.at_dependencies(row, format!("depends-on {stage} does not exist"))
+                at_dependencies(row, format!("depends-on {stage} does not exist"))
                     .help(known.extent()),
             );
         }
@@ -300,7 +298,7 @@ impl Checker<'_, '_> {
                 count => format!(", like {count} more of the range"),
             };
             drafts.push(
-                self.at_dependencies(row, format!("depends-on {stage} is cancelled{more}"))
+                at_dependencies(row, format!("depends-on {stage} is cancelled{more}"))
                     .related("struck out here", other.stage_cell.clone())
                     .help("depend on the stage that does its work now, or on none"),
             );
@@ -360,6 +358,11 @@ impl Checker<'_, '_> {
         }
         self.found.push(draft);
     }
+}
+
+/// A finding at the `depends-on` cell of a row.
+fn at_dependencies(row: &MapRow, message: String) -> Draft {
+    Draft::new(Code::S6, row.number(), row.depends_on_cell.clone(), message)
 }
 
 /// The canonical forms of `depends-on`, for help texts.

@@ -1,5 +1,7 @@
 //! Parallel safety: S9.
 
+use std::fmt::Write as _;
+
 use super::{Checker, quoted};
 use crate::finding::{Code, Draft};
 use crate::order::{order_by, sorted};
@@ -106,7 +108,7 @@ fn collision(first: &Touch<'_>, second: &Touch<'_>, of: Option<usize>) -> Draft 
         high.stage, low.stage
     );
     if let Some(count) = of {
-        help.push_str(&format!("; {count} stages touch this file"));
+        let _ = write!(help, "; {count} stages touch this file");
     }
     Draft::new(Code::S9, high.stage, high.cell.clone(), message)
         .related(format!("stage {} touches it here", low.stage), low.cell.clone())

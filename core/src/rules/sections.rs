@@ -1,5 +1,7 @@
 //! Stage sections: S3, S4, S5, W3.
 
+use std::fmt::Write as _;
+
 use super::{Checker, listed};
 use crate::finding::{Code, Draft};
 use crate::order::FirstOf;
@@ -127,7 +129,7 @@ impl Checker<'_, '_> {
 
     /// Says in the message, and shows, what comes close to what is missing.
     fn with_near_miss(&self, mut draft: Draft, near: &NearMiss) -> Draft {
-        draft.message.push_str(&format!(": line {} {}", self.doc.line(near.range.start), near.why));
+        let _ = write!(draft.message, ": line {} {}", self.doc.line(near.range.start), near.why);
         draft.related(format!("this line {}", near.why), near.range.clone())
     }
 

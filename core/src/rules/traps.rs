@@ -1,5 +1,7 @@
 //! Structural traps: W4.
 
+use std::fmt::Write as _;
+
 use super::{Checker, listed, quoted};
 use crate::finding::{Code, Draft};
 use crate::order::order;
@@ -123,11 +125,12 @@ impl Checker<'_, '_> {
         if let Some(next) = opened {
             let line = first_line(text.get(next.range.clone()).unwrap_or_default());
             if line.trim().chars().all(|ch| ch == mark) {
-                message.push_str(&format!(
+                let _ = write!(
+                    message,
                     "; line {} then opens a fence that swallows what follows{}",
                     self.doc.line(next.range.start),
                     self.headings_in(&next.range)
-                ));
+                );
             }
         }
         let longer: String = std::iter::repeat_n(mark, length + 1).collect();

@@ -3,11 +3,9 @@
 //! - `xtask bindgen IN.wasm OUT_DIR [--keep-names]`: wasm-bindgen's glue and module.
 //! - `xtask types OUT.ts`: the TypeScript of the core's types.
 //! - `xtask rules OUT.md`: the page of the rules.
-//! - `xtask native PLAN.md ROUNDS`: times the core without wasm, for the benchmarks.
 
 mod bindgen;
 mod docs;
-mod native;
 mod rules;
 mod types;
 
@@ -18,7 +16,8 @@ use std::process::ExitCode;
 /// The answer of a verb: what went wrong, in one line.
 pub(crate) type Outcome = Result<(), Box<dyn Error>>;
 
-const USAGE: &str = "usage: xtask bindgen IN.wasm OUT_DIR [--keep-names] | xtask types OUT.ts | xtask rules OUT.md | xtask native PLAN.md ROUNDS";
+const USAGE: &str =
+    "usage: xtask bindgen IN.wasm OUT_DIR [--keep-names] | xtask types OUT.ts | xtask rules OUT.md";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,7 +27,6 @@ fn main() -> ExitCode {
         ["bindgen", input, out, "--keep-names"] => bindgen::run(input.as_ref(), out.as_ref(), true),
         ["types", out] => types::run(out.as_ref()),
         ["rules", out] => rules::run(out.as_ref()),
-        ["native", input, rounds] => native::run(input, rounds),
         _ => Err(USAGE.into()),
     };
     match outcome {
