@@ -46,13 +46,9 @@ fn json(value: &JsValue) -> String {
     JSON::stringify(value).unwrap().into()
 }
 
-fn options(json: &str) -> JsValue {
-    JSON::parse(json).unwrap()
-}
-
 #[wasm_bindgen_test]
 fn a_report_is_plain_objects_with_null_for_what_is_missing() {
-    let report = bindings::check_plan(PLAN.as_bytes(), &JsValue::UNDEFINED).unwrap();
+    let report = bindings::check_plan(PLAN.as_bytes(), None, None, None, None).unwrap();
     assert_eq!(at(&report, "findings.length"), 1);
     assert_eq!(at(&report, "findings.0.code"), "S7");
     assert_eq!(at(&report, "findings.0.stage"), 1);
@@ -66,7 +62,7 @@ fn a_report_is_plain_objects_with_null_for_what_is_missing() {
 
 #[wasm_bindgen_test]
 fn offsets_in_utf16_index_into_a_javascript_string() {
-    let report = bindings::check_plan(PLAN.as_bytes(), &JsValue::NULL).unwrap();
+    let report = bindings::check_plan(PLAN.as_bytes(), None, None, None, None).unwrap();
     let range = at(&report, "findings.0.range");
     let offset = |path| at(&range, path).as_f64().unwrap();
     let text = js_sys::JsString::from(PLAN);
@@ -84,41 +80,49 @@ fn offsets_in_utf16_index_into_a_javascript_string() {
 #[wasm_bindgen_test]
 fn every_function_answers() {
     let source = PLAN.as_bytes();
-    let fixed = bindings::fix_plan(source, &JsValue::UNDEFINED).unwrap();
+    let fixed = bindings::fix_plan(source, None, None, None, None).unwrap();
     assert_eq!(at(&fixed, "changed"), true);
     assert_eq!(at(&fixed, "remaining.length"), 0);
     let approved = bindings::approve_plan(b"- [ ] Approved\n").unwrap();
     assert_eq!(at(&approved, "text"), "- [x] Approved\n");
     let graph = bindings::plan_graph(source).unwrap();
     assert_eq!(json(&at(&graph, "critical_path.stages")), "[1]");
-    let drawn = bindings::render_graph(source, &JsValue::from_str("dot")).unwrap();
+    let drawn = bindings::render_graph(source, Some("dot".into())).unwrap();
     assert!(drawn.contains("digraph"));
     let sources = Array::of1(&Uint8Array::from(source));
-    let request = options(r#"{ "paths": ["a.md"], "format": "json" }"#);
-    let output = bindings::render_check(&request, &sources).unwrap();
+    let (paths, format) = (vec!["a.md".into()], Some("json".into()));
+    let output =
+        bindings::render_check(&sources, paths, format, None, None, None, None, None).unwrap();
     assert_eq!(at(&output, "exit_code"), 1);
-    let printed = options(&at(&output, "stdout").as_string().unwrap());
+    let printed = JSON::parse(&at(&output, "stdout").as_string().unwrap()).unwrap();
     assert_eq!(at(&printed, "plans.0.findings.0.code"), "S7");
     assert_eq!(at(&bindings::rules().unwrap(), "0.code"), "S1");
     assert_eq!(bindings::version(), env!("CARGO_PKG_VERSION"));
 }
 
 #[wasm_bindgen_test]
-fn options_are_read_and_a_misspelt_one_is_an_error() {
-    let strict = options(r#"{ "require_approval": true }"#);
-    let report = bindings::check_plan(PLAN.as_bytes(), &strict).unwrap();
-    assert!(json(&at(&report, "findings")).contains(r#""code":"A1""#));
-    for (given, named) in [
-        (r#"{ "stric": true }"#, "stric"),
-        (r#"{ "max_steps": -1 }"#, "-1"),
-        (r#"{ "strict": "yes" }"#, "yes"),
-        ("[1]", "1"),
-        ("7", "7"),
-    ] {
-        let thrown = bindings::check_plan(PLAN.as_bytes(), &options(given)).unwrap_err();
-        assert_eq!(at(&thrown, "info.code"), "bad-options", "{given}");
-        let message = at(&thrown, "message").as_string().unwrap();
-        assert!(message.contains(named), "{given}: {message}");
+fn each_option_reaches_its_rule() {
+    let codes = |source: &str, max_steps, contract, approval| {
+        let report =
+            bindings::check_plan(source.as_bytes(), None, max_steps, contract, approval).unwrap();
+        json(&at(&report, "findings"))
+    };
+    assert!(codes(PLAN, None, None, Some(true)).contains(r#""code":"A1""#));
+    assert!(codes(PLAN, None, Some(true), None).contains(r#""code":"C1""#));
+    let two_steps = PLAN.replace("| passes |", "| passes |\n| 2 | b | `b` | c | d |");
+    assert!(codes(&two_steps, Some(1), None, None).contains(r#""code":"S5""#));
+    assert_eq!(codes(&two_steps, None, None, None), "[]");
+}
+
+#[wasm_bindgen_test]
+fn an_unknown_format_is_an_error_that_quotes_it() {
+    let sources = Array::new();
+    let format = Some("xml".into());
+    let check = bindings::render_check(&sources, vec![], format, None, None, None, None, None);
+    let graph = bindings::render_graph(b"", Some("xml".into())).unwrap_err();
+    for thrown in [check.unwrap_err(), graph] {
+        assert_eq!(at(&thrown, "info.code"), "bad-options");
+        assert!(at(&thrown, "message").as_string().unwrap().contains("'xml'"));
     }
 }
 

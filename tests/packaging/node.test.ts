@@ -37,6 +37,33 @@ describe('Node', () => {
     expect(await node(cwd, 'main.mjs')).toBe(version);
   });
 
+  test('an option that is misspelt or of a wrong type is an error that names it', async () => {
+    const options = [
+      { stric: true },
+      { max_steps: -1 },
+      { max_steps: 1.5 },
+      { strict: 'yes' },
+      [1],
+    ];
+    const cwd = folder('options', {
+      'main.mjs': `import * as okstra from 'okstra';${EXERCISE}
+        const all = ${JSON.stringify(options)};
+        const check = (o) => failure(okstra, () => okstra.checkPlan(PLAN, o));
+        const render = (o) => failure(okstra, () => okstra.renderCheck({ options: o }, [PLAN]));
+        process.stdout.write(JSON.stringify(all.flatMap((o) => [check(o), render(o)])));`,
+    });
+    const failures = (await node(cwd, 'main.mjs')) as { code: string; message: string }[];
+    const names = ['stric', 'max_steps', 'max_steps', 'strict', 'options'].flatMap((n) => [n, n]);
+    expect(failures).toHaveLength(names.length);
+    for (const [index, name] of names.entries()) {
+      expect(failures[index]).toMatchObject({
+        known: true,
+        code: 'bad-options',
+        message: expect.stringContaining(name),
+      });
+    }
+  });
+
   test('importing reads nothing: a missing module is told at the first call', async () => {
     const cwd = folder('missing', {});
     await build({

@@ -471,7 +471,7 @@ export type Position = {
    */
   offset: number;
   /**
-   * Line, from 1. A line ends at LF, CRLF or a lone CR, as in CommonMark.
+   * Line, from 1. A line ends at LF, CRLF or a lone CR, as in `CommonMark`.
    */
   line: number;
   /**
