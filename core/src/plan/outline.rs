@@ -63,14 +63,16 @@ pub(crate) struct Row {
     pub(crate) range: ByteRange,
     /// How many cells its source really has; the table's own number may differ.
     pub(crate) written: usize,
+    /// Whether its line has a pipe at all.
+    piped: bool,
     cells: Range<usize>,
 }
 
 impl Row {
-    /// Whether the line has a pipe at all. A line of text right under a table is a row to
-    /// `CommonMark`, but to no reader.
+    /// Whether it is meant as a row. A line of text right under a table is one to `CommonMark`, but
+    /// to no reader.
     pub(crate) fn is_row(&self, columns: usize) -> bool {
-        self.written > 1 || columns == 1
+        self.piped || columns == 1
     }
 }
 
@@ -270,15 +272,16 @@ impl<'a> Reader<'a> {
             }
             Tag::Table(_) => {
                 self.close_task();
-                let header = Row { range: range.start..range.start, written: 0, cells: 0..0 };
+                let header =
+                    Row { range: range.start..range.start, written: 0, piped: true, cells: 0..0 };
                 self.outline.blocks.push(Block::Table(Table { range, header, rows: Vec::new() }));
             }
             Tag::TableHead | Tag::TableRow => {
                 let first = self.outline.cells.len();
                 let range = trim_line_end(self.outline.text, range);
-                let written =
-                    written_cells(self.outline.text.get(range.clone()).unwrap_or_default());
-                let row = Row { range, written, cells: first..first };
+                let source = self.outline.text.get(range.clone()).unwrap_or_default();
+                let (written, piped) = (written_cells(source), source.contains('|'));
+                let row = Row { range, written, piped, cells: first..first };
                 if let Some(Block::Table(table)) = self.outline.blocks.last_mut() {
                     if matches!(tag, Tag::TableHead) {
                         table.header = row;

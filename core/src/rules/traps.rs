@@ -290,7 +290,11 @@ fn table_row(source: &str, row: &Row, width: usize) -> Option<Draft> {
     if row.written == width {
         return None;
     }
-    let message = format!("the row has {} cells, the table {width}", row.written);
+    let message = format!(
+        "the row has {} cell{}, the table {width}",
+        row.written,
+        if row.written == 1 { "" } else { "s" }
+    );
     Some(draft(message).help(if row.written > width {
         "the cells over it are lost: escape a pipe that is text as `\\|`"
     } else {

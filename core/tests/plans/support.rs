@@ -1,6 +1,4 @@
 //! What the tests of the core share: where the fixtures lie, and how a report reads in one line.
-#![allow(dead_code, reason = "each test file uses its own part of this module")]
-
 use std::path::{Path, PathBuf};
 
 use okstra_core::check::CheckReport;
@@ -17,8 +15,11 @@ pub(crate) fn codes(report: &CheckReport) -> Vec<String> {
     findings.map(|finding| format!("{}:{}", finding.code.as_str(), finding.stage)).collect()
 }
 
-/// The number and the dependencies of each row.
-pub(crate) fn stages(report: &CheckReport) -> Vec<(Option<u32>, Vec<u32>)> {
+/// The number of each row and the stages it depends on.
+pub(crate) type Stages = Vec<(Option<u32>, Vec<u32>)>;
+
+/// The stages of a report.
+pub(crate) fn stages(report: &CheckReport) -> Stages {
     report.stages.iter().map(|stage| (stage.stage_number, stage.depends_on.clone())).collect()
 }
 

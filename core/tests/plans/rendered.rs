@@ -2,19 +2,11 @@
 //!
 //! With `UPDATE_FIXTURES=1` the files are written instead of compared; look at the difference
 //! before it is committed.
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test reads its fixtures, writes them when asked to, and stops where it cannot"
-)]
-
-mod support;
-
 use std::{env, fs};
 
+use crate::support::fixtures;
 use okstra_core::check::{CheckOptions, fix_plan};
 use okstra_core::render::{CheckFormat, CheckRequest, GraphFormat, render_check, render_graph};
-use support::fixtures;
 
 fn compare(name: &str, got: &str) {
     let path = fixtures().join("rendered").join(name);

@@ -1,20 +1,12 @@
 //! The plans in `fixtures/plans` against the answers written beside them.
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test reads its fixtures and stops where it cannot"
-)]
-
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::{Stages, codes, fixtures, place, stages};
 use okstra_core::check::{CheckOptions, check_plan};
 use okstra_core::finding::{Code, Severity};
 use okstra_core::rules::RULES;
 use serde::Deserialize;
-use support::{codes, fixtures, place, stages};
 
 /// The options of a check as an `X.expected.json` writes them.
 #[derive(Default, Deserialize)]
@@ -45,7 +37,7 @@ struct Expected {
     #[serde(default)]
     options: Options,
     codes: Vec<String>,
-    stages: Vec<(Option<u32>, Vec<u32>)>,
+    stages: Stages,
     messages: Vec<String>,
     places: Vec<String>,
 }

@@ -1,56 +1,26 @@
-//! Plans made to hurt: every one of them ends, without a panic, in time that grows with its size.
+//! Plans made to hurt: every one of them ends, without a panic, with the right answer.
 //!
 //! `fixtures/hostile/seeds.json` holds small texts that are repeated here; the maps with very many
-//! stages are made in this file. Time is measured at one size and at four times that size: the
-//! second may take less than eight times as long, so that quadratic work is seen and a busy
-//! machine is not. Every seed that ever showed a fault stays.
-//!
-//! Times are taken of optimised code only: `cargo test --release -p okstra-core --test hostile`.
-//! Without `--release` every seed is read once, small.
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::print_stderr,
-    reason = "a test reads its fixtures, takes the time and says what it measured"
-)]
-
-mod support;
+//! stages are made in this file. Every seed that ever showed a fault stays. How the time grows is
+//! measured in the module `growth`, of optimised code only.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
+use crate::support::{Stages, codes, fixtures, stages};
 use okstra_core::check::{
     CheckOptions, CheckReport, approve_plan, check_plan, fix_plan, parse_plan, plan_graph,
 };
 use okstra_core::render::{CheckFormat, CheckRequest, GraphFormat, render_check, render_graph};
 use serde::Deserialize;
-use support::{codes, fixtures};
-
-/// Four times the size may take this many times as long; linear is 4, quadratic 16.
-const MOST_RATIO: u32 = 8;
-
-/// What a machine that is busy with something else may add.
-const SLACK: Duration = Duration::from_millis(if cfg!(debug_assertions) { 100 } else { 25 });
-
-/// No single piece of work here may take longer, on any machine.
-const MOST_TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 120 } else { 20 });
-
-/// How often a time is taken again before a ratio counts as wrong.
-const ROUNDS: usize = 5;
-
-/// Times are taken one after the other.
-static ALONE: Mutex<()> = Mutex::new(());
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Seed {
-    name: String,
-    before: String,
+pub(crate) struct Seed {
+    pub(crate) name: String,
+    pub(crate) before: String,
     /// `{i}` is the number of the repetition, `{indent}` two blanks for each before it.
-    repeat: String,
+    pub(crate) repeat: String,
     after: String,
     /// Repeated once, twice, three times … with a blank between.
     #[serde(default)]
@@ -60,19 +30,19 @@ struct Seed {
     indent: bool,
     /// A table of as many rows as columns.
     #[serde(default)]
-    square: bool,
+    pub(crate) square: bool,
 }
 
 impl Seed {
     /// The text of about `size` bytes.
-    fn text(&self, size: usize) -> String {
+    pub(crate) fn text(&self, size: usize) -> String {
         let mut text = self.before.clone();
         if self.square {
-            let side = (size / self.repeat.len() / 2).isqrt().max(1);
-            for row in [self.repeat.as_str(), "|---"].into_iter().chain(["|"; 1]) {
-                let _ = writeln!(text, "{}|", row.repeat(side));
-            }
-            text.push_str(&format!("{}\n", self.repeat).repeat(side * 2));
+            // As many rows as columns, and nearly all of the cells missing.
+            let columns = size / (2 * self.repeat.len() + 6) + 1;
+            let _ = writeln!(text, "{}|", self.repeat.repeat(columns));
+            let _ = writeln!(text, "{}|", "|---".repeat(columns));
+            text.push_str(&format!("{}|\n", self.repeat).repeat(columns));
             return text;
         }
         for i in 1.. {
@@ -94,12 +64,12 @@ impl Seed {
     }
 }
 
-fn seeds() -> Vec<Seed> {
+pub(crate) fn seeds() -> Vec<Seed> {
     serde_json::from_slice(&fs::read(fixtures().join("hostile/seeds.json")).unwrap()).unwrap()
 }
 
 /// Everything that can be asked of a plan.
-fn everything(text: &str) {
+pub(crate) fn everything(text: &str) {
     let bytes = text.as_bytes();
     let options = CheckOptions {
         strict: true,
@@ -128,94 +98,12 @@ fn everything(text: &str) {
     }
 }
 
-fn check(text: &str) {
-    check_plan(text.as_bytes(), CheckOptions::default()).unwrap();
-}
-
-fn time(work: fn(&str), text: &str) -> Duration {
-    let start = Instant::now();
-    work(text);
-    start.elapsed()
-}
-
-/// Whether the work on texts of `sizes`, each four times the one before, grows near-linearly:
-/// the first pair that does not is the answer.
-fn growth(make: &dyn Fn(usize) -> String, sizes: &[usize], work: fn(&str)) -> Option<String> {
-    let texts: Vec<String> = sizes.iter().map(|size| make(*size)).collect();
-    for (pair, size) in texts.windows(2).zip(sizes) {
-        let [small, large] = pair else { continue };
-        let (mut best_small, mut best_large) = (Duration::MAX, Duration::MAX);
-        let mut good = false;
-        for _ in 0..ROUNDS {
-            best_small = best_small.min(time(work, small));
-            best_large = best_large.min(time(work, large));
-            good = best_large < best_small * MOST_RATIO + SLACK && best_large < MOST_TIME;
-            if good || best_large > MOST_TIME {
-                break;
-            }
-        }
-        if !good {
-            return Some(format!("{size}: {best_small:?}, four times that: {best_large:?}"));
-        }
-    }
-    None
-}
-
-fn expect_growth(cases: &[(&str, &dyn Fn(usize) -> String)], sizes: &[usize], work: fn(&str)) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut wrong = Vec::new();
-    for (name, make) in cases {
-        let start = Instant::now();
-        if let Some(answer) = growth(make, sizes, work) {
-            wrong.push(format!("{name}: {answer}"));
-        }
-        if start.elapsed() > Duration::from_secs(1) {
-            eprintln!("{name}: {:?}", start.elapsed());
-        }
-    }
-    assert!(wrong.is_empty(), "not near-linear:\n{}", wrong.join("\n"));
-}
-
-#[test]
-#[cfg(not(debug_assertions))]
-fn repeated_texts_grow_near_linearly() {
-    let seeds = seeds();
-    let makers: Vec<(String, Box<dyn Fn(usize) -> String>)> = seeds
-        .into_iter()
-        .map(|seed| {
-            let name = seed.name.clone();
-            let make: Box<dyn Fn(usize) -> String> = Box::new(move |size| seed.text(size));
-            (name, make)
-        })
-        .collect();
-    let cases: Vec<(&str, &dyn Fn(usize) -> String)> =
-        makers.iter().map(|(name, make)| (name.as_str(), make.as_ref())).collect();
-    expect_growth(&cases, &[16_000, 64_000, 256_000], everything);
-}
-
-#[test]
-#[cfg(not(debug_assertions))]
-fn ten_megabytes_on_one_line_are_read() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let one_line = |seed: &Seed| {
-        !seed.square && !seed.repeat.contains(['\n', '\r']) && seed.before.lines().count() < 2
-    };
-    for seed in seeds().iter().filter(|seed| one_line(seed)) {
-        let text = seed.text(10_000_000);
-        let took = time(check, &text);
-        assert!(took < MOST_TIME, "{}: {took:?}", seed.name);
-        if took > Duration::from_secs(1) {
-            eprintln!("10 MB of {}: {took:?}", seed.name);
-        }
-    }
-}
-
 const MAP: &str = "## 4.5 Stage Map\n\n\
     | stage | title | depends-on | step-count | exit-contract-summary |\n\
     |---|---|---|---|---|\n";
 
 /// A Stage Map whose rows depend on what `depends` says of each.
-fn map(stages: usize, depends: impl Fn(usize, &mut String)) -> String {
+pub(crate) fn map(stages: usize, depends: impl Fn(usize, &mut String)) -> String {
     let mut text = String::from(MAP);
     for stage in 1..=stages {
         let _ = write!(text, "| {stage} | part {stage} | ");
@@ -245,7 +133,7 @@ fn plan(
     text
 }
 
-fn list(stages: impl Iterator<Item = usize>, text: &mut String) {
+pub(crate) fn list(stages: impl Iterator<Item = usize>, text: &mut String) {
     let mut first = true;
     for stage in stages {
         let _ = write!(text, "{}{stage}", if first { "" } else { ", " });
@@ -295,7 +183,7 @@ fn own_file(stage: usize) -> String {
 }
 
 /// Plans with very many stages, by the number of stages.
-fn many(name: &str, stages: usize) -> String {
+pub(crate) fn many(name: &str, stages: usize) -> String {
     let say = |what: &'static str| move |_: usize, text: &mut String| text.push_str(what);
     match name {
         "independent" => plan(stages, none, own_file),
@@ -318,7 +206,7 @@ fn many(name: &str, stages: usize) -> String {
         "wide range" => map(stages, say("1-99999")),
         "every stage before" => map(stages, |stage, text| {
             if stage == 1 {
-                none(1, text)
+                none(1, text);
             } else {
                 let _ = write!(text, "1-{}", stage - 1);
             }
@@ -376,7 +264,7 @@ fn many(name: &str, stages: usize) -> String {
     }
 }
 
-const MANY: [&str; 22] = [
+pub(crate) const MANY: [&str; 22] = [
     "independent",
     "chain",
     "layers",
@@ -402,78 +290,9 @@ const MANY: [&str; 22] = [
 ];
 
 #[test]
-#[cfg(not(debug_assertions))]
-fn many_stages_grow_near_linearly() {
-    // These name the square of their stages in few words; see `dense_graphs_grow_with_their_edges`.
-    // The search for the shortest of very many circles stops at a budget.
-    let quadratic_by_nature = [
-        "every stage before",
-        "wide range",
-        "huge range",
-        "all cancelled and depended on",
-        "circle with chords",
-    ];
-    let makers: Vec<(&str, Box<dyn Fn(usize) -> String>)> = MANY
-        .into_iter()
-        .filter(|name| !quadratic_by_nature.contains(name))
-        .map(|name| {
-            let make: Box<dyn Fn(usize) -> String> = Box::new(move |stages| many(name, stages));
-            (name, make)
-        })
-        .collect();
-    let cases: Vec<(&str, &dyn Fn(usize) -> String)> =
-        makers.iter().map(|(name, make)| (*name, make.as_ref())).collect();
-    expect_growth(&cases, &[250, 1_000, 4_000], everything);
-    expect_growth(&cases, &[4_000, 16_000], check);
-}
-
-#[test]
-#[cfg(not(debug_assertions))]
-fn dense_graphs_grow_with_their_edges() {
-    let before = |stages: usize| map(stages, |stage, text| list(1..stage, text));
-    let everyone = |stages: usize| map(stages, |_, text| list(1..=stages, text));
-    let ranges = |stages: usize| many("every stage before", stages);
-    let wide = |stages: usize| map(stages, |_, text| text.push_str("1-99999"));
-    // Twice the stages are four times the edges.
-    let sizes: Vec<usize> = vec![150, 300, 600];
-    let cases: [(&str, &dyn Fn(usize) -> String); 4] = [
-        ("each on all before it", &before),
-        ("each on all", &everyone),
-        ("each on all before it, as ranges", &ranges),
-        ("each on more than there are", &wide),
-    ];
-    expect_growth(&cases, &sizes, everything);
-}
-
-#[test]
-#[cfg(not(debug_assertions))]
-fn a_hundred_thousand_stages_are_checked() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    for name in MANY {
-        let text = many(name, 100_000);
-        let start = Instant::now();
-        let report = check_plan(text.as_bytes(), CheckOptions::default()).unwrap();
-        let took = start.elapsed();
-        assert_eq!(report.stages.len(), 100_000, "{name}");
-        assert!(took < MOST_TIME, "{name}: {took:?}");
-        if took > Duration::from_secs(2) {
-            eprintln!("100,000 stages, {name}: {took:?}");
-        }
-        drop(report);
-    }
-    for (stages, name) in [(2_000, "each on all before it"), (300, "each on all")] {
-        let text = map(stages, |stage, text| {
-            list(1..if stages == 300 { stages + 1 } else { stage }, text);
-        });
-        let took = time(check, &text);
-        assert!(took < MOST_TIME, "{name}: {took:?}");
-        eprintln!("{name}: {took:?}");
-    }
-}
-
-#[test]
 fn every_seed_and_every_map_is_read_in_every_way() {
     for seed in seeds() {
+        assert!(seed.text(3_000).len() > 2_900, "{}", seed.name);
         everything(&seed.text(3_000));
     }
     for name in MANY {
@@ -511,9 +330,9 @@ fn small() -> String {
     plan(2, |stage, text| text.push_str(["none", "Stage 1"][stage - 1]), own_file)
 }
 
-fn answer(text: &str) -> (Vec<String>, Vec<(Option<u32>, Vec<u32>)>) {
+fn answer(text: &str) -> (Vec<String>, Stages) {
     let report = check_plan(text.as_bytes(), CheckOptions::default()).unwrap();
-    (codes(&report), support::stages(&report))
+    (codes(&report), stages(&report))
 }
 
 #[test]
@@ -521,11 +340,11 @@ fn line_ends_and_a_byte_order_mark_change_nothing() {
     let text = small();
     let wanted = answer(&text);
     assert_eq!(wanted.0, ["W2:1", "W2:2"]);
-    let mixed: String = text
-        .lines()
-        .enumerate()
-        .map(|(at, line)| format!("{line}{}", ["\n", "\r\n", "\r"][at % 3]))
-        .collect();
+    let mut mixed = String::new();
+    for (line, end) in text.lines().zip(["\n", "\r\n", "\r"].into_iter().cycle()) {
+        mixed.push_str(line);
+        mixed.push_str(end);
+    }
     let variants = [
         text.replace('\n', "\r\n"),
         text.replace('\n', "\r"),
@@ -645,8 +464,7 @@ fn deep_nesting_is_read() {
     {
         for depth in [1_000, 100_000] {
             let text = format!("{}x{}\n\n{}", open.repeat(depth), close.repeat(depth), small());
-            let took = time(check, &text);
-            assert!(took < MOST_TIME, "{open:?} {depth}: {took:?}");
+            check_plan(text.as_bytes(), CheckOptions::default()).unwrap();
         }
         let cell = format!("{}1{}", open.repeat(3_000), close.repeat(3_000));
         everything(&map(2, |_, text| text.push_str(&cell)));

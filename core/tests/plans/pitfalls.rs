@@ -1,18 +1,10 @@
 //! Traps that plans fall into: `fixtures/pitfalls/base.md` with the changes of each case in
 //! `cases.json`.
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test reads its fixtures and stops where it cannot"
-)]
-
-mod support;
-
 use std::fs;
 
+use crate::support::{Stages, codes, fixtures, stages};
 use okstra_core::check::{CheckOptions, check_plan};
 use serde::Deserialize;
-use support::{codes, fixtures, stages};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +20,7 @@ struct Case {
     #[serde(default = "yes")]
     final_newline: bool,
     codes: Vec<String>,
-    stages: Vec<(Option<u32>, Vec<u32>)>,
+    stages: Stages,
     /// Texts that must stand in the messages.
     #[serde(default)]
     says: Vec<String>,
