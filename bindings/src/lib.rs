@@ -12,13 +12,12 @@ use okstra_core::error::OkstraError;
 use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
 use okstra_core::rules::RULES;
 use serde::Serialize;
-use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
 
 /// Reads a plan without judging it.
 #[wasm_bindgen(js_name = parsePlan)]
 pub fn parse_plan(source: &[u8]) -> Result<JsValue, JsValue> {
-    large(check::parse_plan(source))
+    answer(check::parse_plan(source))
 }
 
 /// Checks a plan against every rule.
@@ -30,13 +29,13 @@ pub fn check_plan(
     contract: Option<bool>,
     require_approval: Option<bool>,
 ) -> Result<JsValue, JsValue> {
-    large(check::check_plan(source, options(strict, max_steps, contract, require_approval)))
+    answer(check::check_plan(source, options(strict, max_steps, contract, require_approval)))
 }
 
 /// The graph of a plan.
 #[wasm_bindgen(js_name = planGraph)]
 pub fn plan_graph(source: &[u8]) -> Result<JsValue, JsValue> {
-    large(check::plan_graph(source))
+    answer(check::plan_graph(source))
 }
 
 /// Applies every repair the findings carry.
@@ -48,13 +47,13 @@ pub fn fix_plan(
     contract: Option<bool>,
     require_approval: Option<bool>,
 ) -> Result<JsValue, JsValue> {
-    large(check::fix_plan(source, options(strict, max_steps, contract, require_approval)))
+    answer(check::fix_plan(source, options(strict, max_steps, contract, require_approval)))
 }
 
 /// Ticks the approval line.
 #[wasm_bindgen(js_name = approvePlan)]
 pub fn approve_plan(source: &[u8]) -> Result<JsValue, JsValue> {
-    large(check::approve_plan(source))
+    answer(check::approve_plan(source))
 }
 
 /// Checks plans and writes what was found, as text.
@@ -76,7 +75,7 @@ pub fn render_check(
     let sources: Vec<Vec<u8>> =
         sources.iter().map(|source| Uint8Array::new(&source).to_vec()).collect();
     let sources: Vec<&[u8]> = sources.iter().map(Vec::as_slice).collect();
-    small(&render::render_check(&request, &sources).map_err(|error| failure(&error))?)
+    answer(render::render_check(&request, &sources))
 }
 
 /// Writes the graph of a plan, as text.
@@ -89,7 +88,7 @@ pub fn render_graph(source: &[u8], format: Option<String>) -> Result<String, JsV
 /// The table of rules.
 #[wasm_bindgen]
 pub fn rules() -> Result<JsValue, JsValue> {
-    small(&RULES)
+    answer(Ok(RULES))
 }
 
 /// The version of the core.
@@ -126,14 +125,9 @@ fn name<T: Default>(name: Option<String>, from: fn(&str) -> Option<T>) -> Result
     })
 }
 
-/// A small value as a plain object: `null` for what is missing, objects for maps.
-fn small<T: Serialize>(value: &T) -> Result<JsValue, JsValue> {
-    value.serialize(&Serializer::json_compatible()).map_err(JsValue::from)
-}
-
-/// A large value as a plain object, by way of the JSON that `--format json` prints: one encoding,
-/// and one encoder to load.
-fn large<T: Serialize>(result: Result<T, OkstraError>) -> Result<JsValue, JsValue> {
+/// A value as a plain object with `null` for what is missing, by way of the JSON that
+/// `--format json` prints: one encoding, and one encoder to load.
+fn answer<T: Serialize>(result: Result<T, OkstraError>) -> Result<JsValue, JsValue> {
     JSON::parse(&render::encoded(&result.map_err(|error| failure(&error))?))
 }
 
@@ -142,7 +136,7 @@ fn large<T: Serialize>(result: Result<T, OkstraError>) -> Result<JsValue, JsValu
 #[cold]
 fn failure(error: &OkstraError) -> JsValue {
     let thrown = Error::new(&error.to_string());
-    match small(&error.info()) {
+    match JSON::parse(&render::encoded(&error.info())) {
         // Setting a property on a fresh Error cannot fail.
         Ok(info) => drop(Reflect::set(&thrown, &JsValue::from_str("info"), &info)),
         Err(other) => return other,

@@ -48,7 +48,7 @@ fn words(payload: &dyn Any) -> &str {
 #[wasm_bindgen(js_name = takePanic)]
 pub fn take_panic() -> Result<JsValue, JsValue> {
     match LAST.take() {
-        Some(last) => super::small(&last),
+        Some(last) => serde_wasm_bindgen::to_value(&last).map_err(JsValue::from),
         None => Ok(JsValue::UNDEFINED),
     }
 }

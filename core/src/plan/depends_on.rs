@@ -5,7 +5,8 @@
 //! an S6. No text ever turns into "no dependencies" by accident: only the listed none-words do.
 
 use super::number::{self, digit, leading};
-use super::outline::{Cell, decomposed};
+use super::outline::Cell;
+use super::unicode::decomposed;
 
 /// What a `depends-on` cell says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! `## 4.5.1 Stage 1: <title>`, canonical and careless.
 
 use super::number::{self, digit, is_mark, strip_word};
-use super::outline::decomposed;
+use super::unicode::decomposed;
 
 /// A heading that begins like a stage section.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -128,6 +128,7 @@ pub(crate) mod number;
 pub(crate) mod outline;
 pub(crate) mod sections;
 pub(crate) mod stage_map;
+pub(crate) mod unicode;
 
 use std::cell::OnceCell;
 

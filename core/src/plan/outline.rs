@@ -5,13 +5,11 @@
 //! is text. The outline is built in one pass and keeps ranges instead of copies wherever the
 //! source already is the plain text.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::front_matter;
-use crate::order::sorted;
 use crate::source::ByteRange;
 
 /// The blocks of a document in source order.
@@ -595,26 +593,4 @@ pub(crate) fn lines_at(text: &str) -> impl Iterator<Item = (usize, &str)> {
             end + if rest.get(end..).is_some_and(|tail| tail.starts_with("\r\n")) { 2 } else { 1 };
         Some((start, line))
     })
-}
-
-/// Canonical decomposition (NFD), copied only where the text is not ASCII: the form in which
-/// texts are compared. Composing them instead would need twice the tables.
-pub(crate) fn decomposed(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(decompose(text)) }
-}
-
-#[inline(never)]
-fn decompose(text: &str) -> String {
-    use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
-    // Combining marks stand in the order of their classes behind their base, whose class is 0.
-    let mut base = 0;
-    let mut chars: Vec<(u64, u64, char)> = Vec::with_capacity(text.len());
-    for ch in text.chars() {
-        decompose_canonical(ch, |part| {
-            let class = u64::from(canonical_combining_class(part));
-            base += u64::from(class == 0);
-            chars.push((base, class, part));
-        });
-    }
-    sorted(chars, |(base, class, _)| (*base, *class)).into_iter().map(|(.., ch)| ch).collect()
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::files::{self, StepFile};
 use super::heading::{self, folded, is_name};
 use super::outline::{Block, Cell, Heading, Outline, Table, lines_at};
+use super::unicode::composed;
 use crate::source::ByteRange;
 
 /// The subsections of a stage, in canonical order.
@@ -60,7 +61,8 @@ impl Section {
             None => String::new(),
         };
         let title = if self.written_title.is_empty() { title } else { &self.written_title };
-        format!("## {number}Stage {stage}: {title}").trim_end().to_owned()
+        let heading = format!("## {number}Stage {stage}: {title}");
+        composed(heading.trim_end()).into_owned()
     }
 }
 

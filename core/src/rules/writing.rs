@@ -4,9 +4,9 @@ use super::Checker;
 use super::map::cell_edit;
 use crate::finding::{Code, Draft, DraftEdit};
 use crate::plan::number;
-use crate::plan::outline::decomposed;
 use crate::plan::sections::{SUBSECTIONS, Section};
 use crate::plan::stage_map::MapRow;
+use crate::plan::unicode::decomposed;
 
 impl Checker<'_, '_> {
     /// W2: Everything is written in its canonical form: the headings `## 4.5 Stage Map` and `##
