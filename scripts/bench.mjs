@@ -131,7 +131,19 @@ function growth() {
 function native(path, rounds, profile) {
   const { stdout, status } = spawnSync(
     'cargo',
-    ['bench', '--quiet', '-p', 'okstra-core', '--bench', 'native', '--profile', profile, '--', path, String(rounds)],
+    [
+      'bench',
+      '--quiet',
+      '-p',
+      'okstra-core',
+      '--bench',
+      'native',
+      '--profile',
+      profile,
+      '--',
+      path,
+      String(rounds),
+    ],
     { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
   );
   if (status !== 0) {

@@ -1,6 +1,6 @@
 // Plans of any size for benchmarks and tests: the same numbers give the same bytes.
 // Used as a command it prints one: node scripts/generate-plan.mjs 10000 > plan.md
-import { pathToFileURL } from "node:url";
+import { pathToFileURL } from 'node:url';
 
 /** Numbers that look random and are the same every time (a linear congruential generator). */
 function numbers(seed) {
@@ -27,8 +27,10 @@ export function generatePlan(stages) {
     for (let each = pick(3); each > 0 && stage > 1; each--) {
       dependsOn.add(stage - 1 - pick(Math.min(stage - 1, 50)));
     }
-    const names = [...dependsOn].sort((a, b) => a - b).join(", ") || "(none)";
-    rows.push(`| ${stage} | build part ${stage} | ${names} | 2 | src/part${stage}.ts:make${stage} |`);
+    const names = [...dependsOn].sort((a, b) => a - b).join(', ') || '(none)';
+    rows.push(
+      `| ${stage} | build part ${stage} | ${names} | 2 | src/part${stage}.ts:make${stage} |`,
+    );
     sections.push(`
 ## 4.5.${stage} Stage ${stage}: build part ${stage}
 
@@ -58,8 +60,8 @@ export function generatePlan(stages) {
 
 | stage | title | depends-on | step-count | exit-contract-summary |
 |-------|-------|------------|------------|-----------------------|
-${rows.join("\n")}
-${sections.join("")}
+${rows.join('\n')}
+${sections.join('')}
 - [x] Approved
 `;
 }

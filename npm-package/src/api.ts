@@ -98,9 +98,8 @@ function requestArguments(request: unknown): Tail<typeof raw.renderCheck> {
   ];
 }
 
-type Tail<F extends (...all: never[]) => unknown> = Parameters<F> extends [unknown, ...infer T]
-  ? T
-  : never;
+type Tail<F extends (...all: never[]) => unknown> =
+  Parameters<F> extends [unknown, ...infer T] ? T : never;
 
 /** The fields there are; the compiler sees to it that none is missing here. */
 const CHECK_OPTIONS: Record<keyof CheckOptions, true> = {
@@ -186,6 +185,11 @@ function recover(trap: unknown): OkstraError {
   const location = panic?.location ?? null;
   const message = `okstra has a fault: ${what}${location === null ? '' : ` (at ${location})`}`;
   const help = 'this is not a fault of the plan: please report it, with the plan if you can';
-  const info: ErrorInfo = { code: 'panic', message, help, details: location === null ? { panic: what } : { panic: what, location } };
+  const info: ErrorInfo = {
+    code: 'panic',
+    message,
+    help,
+    details: location === null ? { panic: what } : { panic: what, location },
+  };
   return new OkstraError(info, { cause: trap });
 }
