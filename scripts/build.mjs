@@ -36,7 +36,7 @@ const FEATURES = [
  * Smallest code without inlining. Inlining makes one giant function of the parser, and a process
  * cannot end before V8 has optimised a function it began with.
  */
-export const OPTIMISE = ['-Oz', '-aimfs', '0', '-ocimfs', '0', '-fimfs', '0'];
+export const OPTIMISE = ['-Oz', '-aimfs', '6', '-ocimfs', '100', '-fimfs', '10'];
 
 /** Paths of this machine never get into the module: panics name `registry/…`, not a home folder. */
 function rustflags() {

@@ -44,13 +44,12 @@ fn words(payload: &dyn Any) -> &str {
     owned.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
 }
 
-/// The last panic as `{ message, location }`, once; `undefined` where none happened.
+/// The last panic as the JSON text of `{ message, location }`, once; empty where none happened.
 #[wasm_bindgen(js_name = takePanic)]
-pub fn take_panic() -> Result<JsValue, JsValue> {
-    match LAST.take() {
-        Some(last) => serde_wasm_bindgen::to_value(&last).map_err(JsValue::from),
-        None => Ok(JsValue::UNDEFINED),
-    }
+pub fn take_panic() -> JsValue {
+    JsValue::from_str(
+        &LAST.take().map(|last| okstra_core::render::encoded(&last)).unwrap_or_default(),
+    )
 }
 
 /// Panics on purpose, so that tests of the package can see what a caller gets.

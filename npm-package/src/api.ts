@@ -18,13 +18,19 @@ const encoder = new TextEncoder();
  *   call, so it has to be cheap once it has done its work.
  */
 export function createApi(ready: () => void): Api {
-  function call<T>(work: () => unknown): T {
+  function call<T>(work: () => string): T {
     ready();
+    let text: string;
     try {
-      return work() as T;
+      text = work();
     } catch (thrown) {
       throw translate(thrown);
     }
+    const answer: { ok: T } | { failure: ErrorInfo } = JSON.parse(text);
+    if ('failure' in answer) {
+      throw new OkstraError(answer.failure);
+    }
+    return answer.ok;
   }
   return {
     parsePlan: (source) => call(() => raw.parsePlan(bytes(source))),
@@ -35,12 +41,12 @@ export function createApi(ready: () => void): Api {
       call(() => raw.fixPlan(bytes(source), ...checkArguments(options))),
     approvePlan: (source) => call(() => raw.approvePlan(bytes(source))),
     renderCheck: (request, sources) =>
-      call(() => raw.renderCheck(list(sources), ...requestArguments(request))),
+      call(() => raw.renderCheck(...joined(list(sources)), ...requestArguments(request))),
     renderGraph: (source, format) =>
-      call(() => raw.renderGraph(bytes(source), text(format, 'format'))),
+      call(() => raw.renderGraph(bytes(source), text(format, 'format') ?? 'json')),
     rules: () => call(() => raw.rules()),
     version: () => call(() => raw.version()),
-    __provokePanic: () => call(() => raw.provokePanic()),
+    __provokePanic: () => call(() => raw.provokePanic() as never),
   };
 }
 
@@ -84,22 +90,46 @@ function checkArguments(options: unknown): Tail<typeof raw.checkPlan> {
   ];
 }
 
-function requestArguments(request: unknown): Tail<typeof raw.renderCheck> {
+/** Plans one behind the other, and where each ends: one array to hand over instead of many. */
+function joined(sources: Uint8Array[]): [Uint8Array, Uint32Array] {
+  let end = 0;
+  const ends = Uint32Array.from(sources, ({ length }) => (end += length));
+  const [first] = sources;
+  if (first !== undefined && sources.length === 1) {
+    return [first, ends];
+  }
+  const all = new Uint8Array(end);
+  for (const [at, source] of sources.entries()) {
+    all.set(source, at === 0 ? 0 : ends[at - 1]);
+  }
+  return [all, ends];
+}
+
+function requestArguments(request: unknown): Behind2<typeof raw.renderCheck> {
   const given = fields<CheckRequest>(request, CHECK_REQUEST);
   const paths = given.paths ?? [];
   if (!(Array.isArray(paths) && paths.every((path) => typeof path === 'string'))) {
     throw badOptions('paths must be an array of strings');
   }
   return [
-    paths,
-    text(given.format, 'format'),
-    flag(given.color, 'color'),
+    // A path with a NUL names no file anywhere.
+    paths.map((path) => `${path.replaceAll('\0', '')}\0`).join(''),
+    text(given.format, 'format') ?? 'text',
+    flag(given.color, 'color') ?? false,
     ...checkArguments(given.options),
   ];
 }
 
 type Tail<F extends (...all: never[]) => unknown> =
   Parameters<F> extends [unknown, ...infer T] ? T : never;
+
+type Behind2<F extends (...all: never[]) => unknown> = Parameters<F> extends [
+  unknown,
+  unknown,
+  ...infer T,
+]
+  ? T
+  : never;
 
 /** The fields there are; the compiler sees to it that none is missing here. */
 const CHECK_OPTIONS: Record<keyof CheckOptions, true> = {
@@ -160,13 +190,9 @@ function badOptions(reason: string): OkstraError {
   return new OkstraError({ code: 'bad-options', message, help: null, details: { reason } });
 }
 
-/** What a call threw, as the one error class. The bindings mark their own errors with `info`. */
+/** What a call threw, as the one error class: an argument of ours, or a trap of the module. */
 function translate(thrown: unknown): OkstraError {
-  if (thrown instanceof OkstraError) {
-    return thrown;
-  }
-  const info = (thrown as { info?: ErrorInfo } | null)?.info;
-  return info === undefined ? recover(thrown) : new OkstraError(info);
+  return thrown instanceof OkstraError ? thrown : recover(thrown);
 }
 
 /**
@@ -176,7 +202,8 @@ function translate(thrown: unknown): OkstraError {
 function recover(trap: unknown): OkstraError {
   let panic: { message: string; location: string | null } | undefined;
   try {
-    panic = raw.takePanic();
+    const text = raw.takePanic();
+    panic = text === '' ? undefined : JSON.parse(text);
   } catch {
     // The instance cannot even say what happened; the trap itself has to do.
   }

@@ -9,6 +9,7 @@ mod text;
 use serde::Serialize;
 
 use crate::check::CheckOptions;
+use crate::error::OkstraError;
 
 pub use check::{encoded, render_check};
 pub use graph::render_graph;
@@ -34,26 +35,26 @@ pub enum CheckFormat {
 
 impl CheckFormat {
     /// The format with a name, as it is given on the command line.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
+    pub fn from_name(name: &str) -> Result<Self, OkstraError> {
+        Ok(match name {
             "text" => Self::Text,
             "pretty" => Self::Pretty,
             "json" => Self::Json,
             "sarif" => Self::Sarif,
             "github" => Self::Github,
-            _ => return None,
+            _ => return Err(unknown_format(name)),
         })
     }
 }
 
 impl GraphFormat {
     /// The format with a name, as it is given on the command line.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
+    pub fn from_name(name: &str) -> Result<Self, OkstraError> {
+        Ok(match name {
             "json" => Self::Json,
             "mermaid" => Self::Mermaid,
             "dot" => Self::Dot,
-            _ => return None,
+            _ => return Err(unknown_format(name)),
         })
     }
 }
@@ -70,6 +71,10 @@ pub enum GraphFormat {
     Mermaid,
     /// Graphviz.
     Dot,
+}
+
+fn unknown_format(name: &str) -> OkstraError {
+    OkstraError::BadOptions { reason: format!("there is no format '{name}'") }
 }
 
 /// What to check and how to write it.

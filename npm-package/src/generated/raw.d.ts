@@ -39,13 +39,16 @@ export function provokePanic(): void;
 
 /**
  * Checks plans and writes what was found, as text.
+ *
+ * `sources` holds the plans one behind the other, `ends` where each ends, and `paths` their
+ * names with a NUL behind each.
  */
-export function renderCheck(sources: Array<any>, paths: string[], format?: string | null, color?: boolean | null, strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
+export function renderCheck(sources: Uint8Array | number[], ends: Uint32Array | number[], paths: string, format: string, color: boolean, strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
 
 /**
  * Writes the graph of a plan, as text.
  */
-export function renderGraph(source: Uint8Array | number[], format?: string | null): string;
+export function renderGraph(source: Uint8Array | number[], format: string): any;
 
 /**
  * The table of rules.
@@ -58,39 +61,35 @@ export function rules(): any;
 export function start(): void;
 
 /**
- * The last panic as `{ message, location }`, once; `undefined` where none happened.
+ * The last panic as the JSON text of `{ message, location }`, once; empty where none happened.
  */
 export function takePanic(): any;
 
 /**
  * The version of the core.
  */
-export function version(): string;
+export function version(): any;
 
 export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
 
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
-    readonly approvePlan: (a: number, b: number) => [number, number, number];
-    readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
-    readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
-    readonly parsePlan: (a: number, b: number) => [number, number, number];
-    readonly planGraph: (a: number, b: number) => [number, number, number];
+    readonly approvePlan: (a: number, b: number) => any;
+    readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
+    readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
+    readonly parsePlan: (a: number, b: number) => any;
+    readonly planGraph: (a: number, b: number) => any;
     readonly provokePanic: () => void;
-    readonly renderCheck: (a: any, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => [number, number, number];
-    readonly renderGraph: (a: number, b: number, c: number, d: number) => [number, number, number, number];
-    readonly rules: () => [number, number, number];
+    readonly renderCheck: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => any;
+    readonly renderGraph: (a: number, b: number, c: number, d: number) => any;
+    readonly rules: () => any;
     readonly start: () => void;
-    readonly takePanic: () => [number, number, number];
-    readonly version: () => [number, number];
-    readonly __wbindgen_malloc: (a: number, b: number) => number;
-    readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
-    readonly __wbindgen_free: (a: number, b: number, c: number) => void;
-    readonly __wbindgen_exn_store: (a: number) => void;
-    readonly __externref_table_alloc: () => number;
+    readonly takePanic: () => any;
+    readonly version: () => any;
     readonly __wbindgen_externrefs: WebAssembly.Table;
-    readonly __externref_table_dealloc: (a: number) => void;
-    readonly __externref_drop_slice: (a: number, b: number) => void;
+    readonly __wbindgen_malloc: (a: number, b: number) => number;
+    readonly __wbindgen_free: (a: number, b: number, c: number) => void;
+    readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_start: () => void;
 }
 
