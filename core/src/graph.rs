@@ -167,15 +167,16 @@ impl StageGraph {
     }
 
     /// For each vertex, which of its dependencies the others imply.
-    pub(crate) fn transitive(&mut self) -> Vec<Vec<usize>> {
+    fn transitive(&mut self) -> Vec<Vec<usize>> {
         (0..self.vertices.len()).map(|at| self.transitive_of(at)).collect()
     }
 
-    fn transitive_of(&mut self, at: usize) -> Vec<usize> {
-        let mut on = self.depends_on(at).to_vec();
-        if on.len() < 2 || self.wave(at) == 0 {
+    /// Which dependencies of a vertex its others imply.
+    pub(crate) fn transitive_of(&mut self, at: usize) -> Vec<usize> {
+        if self.depends_on(at).len() < 2 || self.wave(at) == 0 {
             return Vec::new();
         }
+        let mut on = self.depends_on(at).to_vec();
         if on.len() > FEW {
             return self.reach.implied(&self.vertices, &self.waves, &on);
         }

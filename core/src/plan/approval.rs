@@ -51,6 +51,7 @@ pub(crate) struct ClarificationRow {
 }
 
 /// Finds the approval lines.
+#[inline(never)]
 pub(crate) fn read(outline: &Outline<'_>) -> ApprovalLines {
     let mut lines = ApprovalLines::default();
     for block in &outline.blocks {
@@ -75,6 +76,7 @@ fn is_approval(text: &str) -> bool {
 }
 
 /// Reads every `Clarification Items` table.
+#[inline(never)]
 pub(crate) fn clarifications(outline: &Outline<'_>) -> Vec<ClarificationRow> {
     let mut rows = Vec::new();
     let mut inside: Option<u8> = None;

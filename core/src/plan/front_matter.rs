@@ -8,6 +8,7 @@ use crate::source::ByteRange;
 /// Front matter is a first line `---`, lines that read as YAML, and a line `---` or `...`. A
 /// document that merely begins with a thematic break is left whole: its second part would not
 /// read as YAML.
+#[inline(never)]
 pub(crate) fn end(text: &str) -> usize {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let body = text.get(start..).unwrap_or_default();

@@ -65,7 +65,13 @@ pub(crate) fn begins_like_map(plain: &str) -> bool {
 
 /// `[4, 5]` as `4.5`; nothing as `None`.
 pub(crate) fn dotted(number: &[u32]) -> Option<String> {
-    (!number.is_empty()).then(|| number.iter().map(u32::to_string).collect::<Vec<_>>().join("."))
+    let (first, rest) = number.split_first()?;
+    let mut text = first.to_string();
+    for part in rest {
+        text.push('.');
+        text.push_str(&part.to_string());
+    }
+    Some(text)
 }
 
 /// A dotted number before the words, in any digits, zero padded or with a full stop behind;

@@ -217,6 +217,7 @@ impl<'a> Document<'a> {
 
     /// The stages a row depends on, ascending, each once; those that do not exist included where
     /// they are named singly.
+    #[inline(never)]
     pub(crate) fn dependencies(&self, row: usize) -> &[u32] {
         self.dependencies.get(row).map(Vec::as_slice).unwrap_or_default()
     }

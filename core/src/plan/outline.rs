@@ -215,6 +215,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    #[inline(never)]
     fn event(&mut self, event: Event<'a>, range: ByteRange) {
         match event {
             Event::Start(tag) => self.start(&tag, range),
@@ -248,6 +249,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline(never)]
     fn start(&mut self, tag: &Tag<'a>, range: ByteRange) {
         match tag {
             Tag::BlockQuote(_) => {
@@ -323,6 +325,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline(never)]
     fn end(&mut self, tag: TagEnd, range: &ByteRange) {
         match tag {
             TagEnd::BlockQuote(_) => self.quotes = self.quotes.saturating_sub(1),
@@ -369,6 +372,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Plain text. A cell stays a slice of the source as long as its text is one.
+    #[inline(never)]
     fn text(&mut self, text: &str, range: ByteRange) {
         if let Open::Cell { content } = &mut self.open
             && text.len() == range.len()
@@ -420,6 +424,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline(never)]
     fn heading(&mut self, level: u8, range: ByteRange, inline: Inline) {
         let text = self.outline.text;
         let range = trim_line_end(text, range);
@@ -436,6 +441,7 @@ impl<'a> Reader<'a> {
         }));
     }
 
+    #[inline(never)]
     fn cell(&mut self, range: &ByteRange) {
         let text = self.outline.text;
         let Open::Cell { content } = std::mem::replace(&mut self.open, Open::Nothing) else {
@@ -554,6 +560,7 @@ pub(crate) fn written_cells(row: &str) -> usize {
 }
 
 /// Whether the last line of a fenced block is its closing fence.
+#[inline(never)]
 fn fence_is_closed(text: &str, range: &ByteRange) -> bool {
     let source = text.get(range.clone()).unwrap_or_default();
     let Some((ch, length)) = fence_run(source) else {

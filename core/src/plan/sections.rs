@@ -103,6 +103,7 @@ pub(crate) struct Sections {
 }
 
 /// Finds every stage section. `map_number` is the number of the Stage Map heading.
+#[inline(never)]
 pub(crate) fn read(outline: &Outline<'_>, map_number: Option<&str>) -> Sections {
     let mut sections = Sections::default();
     let mut open: Option<(Section, Range<usize>)> = None;
@@ -145,6 +146,8 @@ enum Recognised {
     Near(u32, String),
     No,
 }
+
+#[inline(never)]
 
 fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recognised {
     let plain = heading.inline.text.as_str();
@@ -209,6 +212,8 @@ fn misnumbered(found: &heading::StageHeading, map_number: Option<&str>) -> Optio
 }
 
 /// Plain text as Markdown that reads as that text.
+#[cold]
+#[inline(never)]
 fn escaped(plain: &str) -> String {
     let mut text = String::with_capacity(plain.len());
     for ch in plain.chars() {
@@ -326,6 +331,8 @@ fn comes_close(plain: &str, wanted: &str) -> bool {
     name.contains(wanted) || letters(&name) == letters(wanted)
 }
 
+#[cold]
+#[inline(never)]
 fn remember(section: &mut Section, which: usize, heading: &Heading, why: String) {
     if let Some(slot @ None) = section.near.get_mut(which) {
         *slot = Some(NearMiss { range: heading.range.clone(), why });
@@ -333,6 +340,8 @@ fn remember(section: &mut Section, which: usize, heading: &Heading, why: String)
 }
 
 /// A subsection name outside any stage section: a near miss of the section before it.
+#[cold]
+#[inline(never)]
 fn orphan(sections: &mut Sections, orphan_of: Option<usize>, heading: &Heading) {
     let Some(which) = FOLDED.iter().position(|name| is_name(&heading.inline.text, name)) else {
         return;
@@ -346,6 +355,8 @@ fn orphan(sections: &mut Sections, orphan_of: Option<usize>, heading: &Heading) 
         remember(section, which, heading, why);
     }
 }
+
+#[inline(never)]
 
 fn read_steps(outline: &Outline<'_>, table: &Table, section: &mut Section) {
     let columns = STEP_COLUMNS.map(|name| outline.column(table, name));
@@ -382,6 +393,8 @@ fn is_dash(ch: char) -> bool {
 }
 
 /// Lines of a paragraph that were meant as stage headings.
+#[cold]
+#[inline(never)]
 fn near_lines(
     text: &str,
     range: &ByteRange,

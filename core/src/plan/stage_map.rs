@@ -64,6 +64,7 @@ impl MapRow {
 }
 
 /// The Stage Map headings of a document, in order.
+#[inline(never)]
 pub(crate) fn headings(outline: &Outline<'_>) -> Vec<MapHeading> {
     let mut found = Vec::new();
     for (block, each) in outline.blocks.iter().enumerate() {
@@ -78,6 +79,7 @@ pub(crate) fn headings(outline: &Outline<'_>) -> Vec<MapHeading> {
 
 /// Reads the table under a Stage Map heading. The section ends at the next heading of level 1
 /// or 2; a table under a deeper heading still belongs to it.
+#[inline(never)]
 pub(crate) fn read(outline: &Outline<'_>, heading: &MapHeading) -> StageMap {
     let mut map = StageMap::default();
     for block in outline.blocks.iter().skip(heading.block + 1) {
@@ -99,6 +101,8 @@ pub(crate) fn read(outline: &Outline<'_>, heading: &MapHeading) -> StageMap {
     }
     map
 }
+
+#[inline(never)]
 
 fn read_table(outline: &Outline<'_>, table: &Table, map: &mut StageMap) {
     map.table = Some(table.header.range.clone());
@@ -122,6 +126,8 @@ fn is_blank(outline: &Outline<'_>, row: &Row) -> bool {
         cell.plain(outline.text).chars().all(|ch| matches!(ch, '-' | ':') || ch.is_whitespace())
     })
 }
+
+#[inline(never)]
 
 fn read_row(outline: &Outline<'_>, row: &Row, columns: [Option<usize>; 5]) -> MapRow {
     let text = outline.text;

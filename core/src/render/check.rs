@@ -123,6 +123,7 @@ fn lines(plans: &[Checked<'_>], named: bool, talk: &mut String, data: &mut Strin
     }
 }
 
+#[inline(never)]
 fn commands(plans: &[Checked<'_>], out: &mut String) {
     for plan in plans {
         for finding in &plan.findings {

@@ -7,6 +7,7 @@ use crate::plan::ApprovalState;
 impl Checker<'_, '_> {
     /// A1: Where approval is required (`--require-approval`), the plan has a task-list line `- [x]
     /// Approved` outside code, and none that is still open.
+    #[inline(never)]
     pub(super) fn approved(&mut self) {
         let lines = &self.doc.approval;
         let end = self.doc.text.len();
@@ -23,6 +24,7 @@ impl Checker<'_, '_> {
 
     /// A2: Where approval is required, no row of a `Clarification Items` table with `Blocks` =
     /// `approval` is open: its `Status` is `resolved` or `obsolete`.
+    #[inline(never)]
     pub(super) fn nothing_blocks_approval(&mut self) {
         let doc = self.doc;
         for row in doc.clarifications.iter().filter(|row| row.open) {

@@ -22,6 +22,7 @@ impl Checker<'_, '_> {
     /// C1: With `--contract`, the report has, at any level, headings that contain `Option
     /// Candidates`, `Trade-off`, `Recommended Option`, `Stage Map`, `Stage Exit Contract`, `Stage
     /// Validation`, `Dependency`, `Validation Checklist`, `Rollback` and `User Approval Request`.
+    #[inline(never)]
     pub(super) fn contract_headings(&mut self) {
         let headings: Vec<_> = self
             .doc

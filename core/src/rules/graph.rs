@@ -9,8 +9,17 @@ impl Checker<'_, '_> {
     /// such stages is reported once, as its shortest circle from its lowest stage on, every stage
     /// followed by one it depends on.
     pub(super) fn no_cycle(&mut self) {
+        let cycles = self.stage_graph.cycles();
+        if !cycles.is_empty() {
+            self.cycles(cycles);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn cycles(&mut self, cycles: Vec<Vec<usize>>) {
         let mut drafts = Vec::new();
-        for cycle in self.stage_graph.cycles() {
+        for cycle in cycles {
             let rows: Vec<&MapRow> = cycle
                 .iter()
                 .filter_map(|vertex| self.doc.map.rows.get(*self.rows.get(*vertex)?))
@@ -43,12 +52,14 @@ impl Checker<'_, '_> {
     /// in the row of 3 is `2`.
     pub(super) fn no_transitive_edge(&mut self) {
         let doc = self.doc;
-        for (vertex, implied) in self.stage_graph.transitive().into_iter().enumerate() {
-            let row = self.rows.get(vertex).and_then(|at| Some((*at, doc.map.rows.get(*at)?)));
-            let (Some((at, row)), false) = (row, implied.is_empty()) else {
-                continue;
-            };
-            self.implied(at, row, &implied);
+        for vertex in 0..self.rows.len() {
+            let implied = self.stage_graph.transitive_of(vertex);
+            if !implied.is_empty()
+                && let Some(&at) = self.rows.get(vertex)
+                && let Some(row) = doc.map.rows.get(at)
+            {
+                self.implied(at, row, &implied);
+            }
         }
     }
 

@@ -49,15 +49,9 @@ impl Checker<'_, '_> {
                             cell: step.files_cell.clone(),
                         }),
                         StepFile::Inside(_) => {}
-                        StepFile::Outside(path) => drafts.push(
-                            Draft::new(
-                                Code::S9,
-                                row.number(),
-                                step.files_cell.clone(),
-                                format!("{} leaves the project", quoted(path)),
-                            )
-                            .help("name files relative to the project's folder"),
-                        ),
+                        StepFile::Outside(path) => {
+                            drafts.push(outside(row.number(), step.files_cell.clone(), path));
+                        }
                     }
                 }
             }
@@ -75,6 +69,7 @@ impl Checker<'_, '_> {
         self.found.extend(drafts);
     }
 
+    #[inline(never)]
     fn compare(&mut self, list: &[&Touch<'_>], drafts: &mut Vec<Draft>) {
         let many = list.len() > PAIRWISE;
         let list: Vec<&Touch<'_>> = sorted(list.to_vec(), |touch| {
@@ -95,6 +90,15 @@ impl Checker<'_, '_> {
     }
 }
 
+#[cold]
+#[inline(never)]
+fn outside(stage: u32, cell: ByteRange, path: &str) -> Draft {
+    Draft::new(Code::S9, stage, cell, format!("{} leaves the project", quoted(path)))
+        .help("name files relative to the project's folder")
+}
+
+#[cold]
+#[inline(never)]
 fn collision(first: &Touch<'_>, second: &Touch<'_>, of: Option<usize>) -> Draft {
     let (low, high) = if first.stage < second.stage { (first, second) } else { (second, first) };
     let message = format!(

@@ -7,6 +7,7 @@ use crate::finding::{Code, Draft};
 use crate::order::FirstOf;
 use crate::plan::sections::{NearMiss, STEP_COLUMNS, STEPWISE, SUBSECTIONS, Section};
 use crate::plan::stage_map::MapRow;
+use crate::source::ByteRange;
 
 impl Checker<'_, '_> {
     /// S3: Each stage of the map has one level-2 section `## <section>.<i> Stage <i>: <title>`, and
@@ -136,46 +137,48 @@ impl Checker<'_, '_> {
     /// S5: A stage has at most 6 effective steps (`--max-steps` sets another limit). A row is a
     /// step when it has some text that is not only a comment or dashes.
     pub(super) fn few_steps(&mut self) {
-        let most = self.options.max_steps;
-        let mut drafts = Vec::new();
-        for section in &self.doc.sections.found {
-            let real = section.steps.len();
-            if let Some(surplus) = section.steps.get(most as usize)
-                && let Some(last) = section.steps.last()
-            {
-                let message = format!("effective step count {real} exceeds {most}");
-                drafts.push(
-                    Draft::new(
-                        Code::S5,
-                        section.stage,
-                        surplus.range.start..last.range.end,
-                        message,
-                    )
-                    .help("split the stage: the steps from here on become a stage of their own"),
-                );
+        let doc = self.doc;
+        for section in &doc.sections.found {
+            if section.steps.len() > self.options.max_steps as usize {
+                self.too_many_steps(section);
             }
         }
-        self.found.extend(drafts);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn too_many_steps(&mut self, section: &Section) {
+        let (real, most) = (section.steps.len(), self.options.max_steps);
+        if let Some(surplus) = section.steps.get(most as usize)
+            && let Some(last) = section.steps.last()
+        {
+            let place = surplus.range.start..last.range.end;
+            let message = format!("effective step count {real} exceeds {most}");
+            self.add(
+                Draft::new(Code::S5, section.stage, place, message)
+                    .help("split the stage: the steps from here on become a stage of their own"),
+            );
+        }
     }
 
     /// W3: A stage has at least one step.
     pub(super) fn has_steps(&mut self) {
-        let mut drafts = Vec::new();
-        for section in self.doc.sections.found.iter().filter(|section| section.has_step_table) {
-            if let Some(Some(stepwise)) = section.subsections.get(STEPWISE)
-                && section.steps.is_empty()
+        let doc = self.doc;
+        for section in doc.sections.found.iter().filter(|section| section.has_step_table) {
+            if section.steps.is_empty()
+                && let Some(Some(stepwise)) = section.subsections.get(STEPWISE)
             {
-                drafts.push(
-                    Draft::new(
-                        Code::W3,
-                        section.stage,
-                        stepwise.heading.clone(),
-                        "the stage has no steps",
-                    )
-                    .help("add its steps, or strike the stage out in the Stage Map"),
-                );
+                self.no_steps(section.stage, stepwise.heading.clone());
             }
         }
-        self.found.extend(drafts);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn no_steps(&mut self, stage: u32, heading: ByteRange) {
+        self.add(
+            Draft::new(Code::W3, stage, heading, "the stage has no steps")
+                .help("add its steps, or strike the stage out in the Stage Map"),
+        );
     }
 }

@@ -7,6 +7,10 @@ use crate::plan::number;
 use crate::plan::sections::{SUBSECTIONS, Section};
 use crate::plan::stage_map::MapRow;
 use crate::plan::unicode::decomposed;
+use crate::source::ByteRange;
+
+/// What the repair of a heading does.
+const HEADING: &str = "write the heading canonically";
 
 impl Checker<'_, '_> {
     /// W2: Everything is written in its canonical form: the headings `## 4.5 Stage Map` and `##
@@ -16,14 +20,12 @@ impl Checker<'_, '_> {
     /// the finding names the canonical form and carries the edit. Notes in a `depends-on` cell are
     /// dropped by the edit, a note in a heading moves behind the title.
     pub(super) fn canonical_writing(&mut self) {
-        let mut drafts = Vec::new();
-        self.careless_map_heading(&mut drafts);
-        self.careless_sections(&mut drafts);
-        self.careless_rows(&mut drafts);
-        self.found.extend(drafts);
+        self.careless_map_heading();
+        self.careless_sections();
+        self.careless_rows();
     }
 
-    fn careless_map_heading(&self, drafts: &mut Vec<Draft>) {
+    fn careless_map_heading(&mut self) {
         let [map] = self.doc.maps.as_slice() else {
             return;
         };
@@ -33,89 +35,82 @@ impl Checker<'_, '_> {
         let written = self.doc.text.get(source.clone()).unwrap_or_default();
         // A note in parentheses is the author's; it stays without a finding.
         let bare = written.strip_prefix(&canonical).map(str::trim_start);
-        if bare.is_some_and(|rest| rest.is_empty() || rest.starts_with('(') && rest.ends_with(')'))
+        if !bare.is_some_and(|rest| rest.is_empty() || rest.starts_with('(') && rest.ends_with(')'))
         {
-            return;
+            self.careless(0, map.range.clone(), HEADING, source, canonical);
         }
-        drafts.push(
-            Draft::new(Code::W2, 0, map.range.clone(), format!("canonical form is '{canonical}'"))
-                .replace("write the heading canonically", source, canonical),
-        );
     }
 
-    fn careless_sections(&self, drafts: &mut Vec<Draft>) {
-        for section in &self.doc.sections.found {
-            let row = self.doc.row_of.get(section.stage).and_then(|at| self.doc.map.rows.get(at));
+    fn careless_sections(&mut self) {
+        let doc = self.doc;
+        for section in &doc.sections.found {
+            let row = doc.row_of.get(section.stage).and_then(|at| doc.map.rows.get(at));
             let title = row.map(|row| row.title.as_str()).unwrap_or_default();
             let canonical = section.canonical_heading(section.stage, title);
-            if self.doc.text.get(section.source.clone()) != Some(canonical.as_str()) {
-                let message = format!("canonical form is '{canonical}'");
-                drafts.push(
-                    Draft::new(Code::W2, section.stage, section.heading.clone(), message).replace(
-                        "write the heading canonically",
-                        section.source.clone(),
-                        canonical,
-                    ),
-                );
+            let source = section.source.clone();
+            if doc.text.get(source.clone()) != Some(canonical.as_str()) {
+                self.careless(section.stage, section.heading.clone(), HEADING, source, canonical);
             }
-            for (subsection, name) in section.subsections.iter().zip(SUBSECTIONS) {
-                let Some(subsection) =
-                    subsection.as_ref().filter(|subsection| subsection.level != 3)
-                else {
-                    continue;
-                };
-                let canonical = format!("### {name}");
-                drafts.push(
-                    Draft::new(
-                        Code::W2,
-                        section.stage,
-                        subsection.heading.clone(),
-                        format!(
-                            "canonical form is '{canonical}', this is level {}",
-                            subsection.level
-                        ),
-                    )
-                    .replace(
-                        "write the heading at level 3",
-                        subsection.heading.clone(),
-                        canonical,
-                    ),
-                );
+            if section.subsections.iter().flatten().any(|subsection| subsection.level != 3) {
+                self.careless_subsections(section);
             }
-        }
-    }
-
-    fn careless_rows(&self, drafts: &mut Vec<Draft>) {
-        let text = self.doc.text;
-        for (at, row) in self.doc.map.rows.iter().enumerate() {
-            if let Some(stage) = row.stage
-                && !row.cancelled
-                && text.get(row.stage_cell.clone()) != Some(stage.to_string().as_str())
-            {
-                drafts.push(
-                    Draft::new(
-                        Code::W2,
-                        stage,
-                        row.stage_cell.clone(),
-                        format!("canonical form is '{stage}'"),
-                    )
-                    .replace(
-                        "write the number alone",
-                        row.stage_cell.clone(),
-                        stage.to_string(),
-                    ),
-                );
-            }
-            if row.cancelled || row.depends_on.canonical || row.depends_on.unreadable.is_some() {
-                continue;
-            }
-            self.careless_dependencies(at, row, drafts);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn careless_dependencies(&self, at: usize, row: &MapRow, drafts: &mut Vec<Draft>) {
+    fn careless_subsections(&mut self, section: &Section) {
+        for (subsection, name) in section.subsections.iter().zip(SUBSECTIONS) {
+            if let Some(subsection) = subsection.as_ref().filter(|subsection| subsection.level != 3)
+            {
+                let canonical = format!("### {name}");
+                let level = subsection.level;
+                let message = format!("canonical form is '{canonical}', this is level {level}");
+                let place = subsection.heading.clone();
+                self.add(Draft::new(Code::W2, section.stage, place.clone(), message).replace(
+                    "write the heading at level 3",
+                    place,
+                    canonical,
+                ));
+            }
+        }
+    }
+
+    fn careless_rows(&mut self) {
+        let doc = self.doc;
+        for (at, row) in doc.map.rows.iter().enumerate() {
+            if let Some(stage) = row.stage.filter(|_| !row.cancelled) {
+                let canonical = stage.to_string();
+                let cell = row.stage_cell.clone();
+                if doc.text.get(cell.clone()) != Some(canonical.as_str()) {
+                    self.careless(stage, cell.clone(), "write the number alone", cell, canonical);
+                }
+            }
+            if row.cancelled || row.depends_on.canonical || row.depends_on.unreadable.is_some() {
+                continue;
+            }
+            self.careless_dependencies(at, row);
+        }
+    }
+
+    /// Something at `place` that should be written otherwise.
+    #[cold]
+    #[inline(never)]
+    fn careless(
+        &mut self,
+        stage: u32,
+        place: ByteRange,
+        fix: &str,
+        source: ByteRange,
+        canonical: String,
+    ) {
+        let message = format!("canonical form is '{canonical}'");
+        self.add(Draft::new(Code::W2, stage, place, message).replace(fix, source, canonical));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn careless_dependencies(&mut self, at: usize, row: &MapRow) {
         let text = self.doc.text;
         let canonical = canonical_dependencies(self.doc.dependencies(at));
         let edit: DraftEdit = cell_edit(text, &row.depends_on_cell, &canonical);
@@ -126,7 +121,7 @@ impl Checker<'_, '_> {
             }
             None => format!("canonical form is '{canonical}'"),
         };
-        drafts.push(
+        self.add(
             Draft::new(Code::W2, row.number(), row.depends_on_cell.clone(), message)
                 .fix("write depends-on canonically", vec![edit]),
         );
