@@ -10,6 +10,13 @@ import { setUp } from './setup.mjs';
 const wasmTarget = ['--target', 'wasm32-unknown-unknown', '-p', 'okstra-wasm', '--tests'];
 const vitestReport = join(root, 'target/vitest.json');
 
+const GROWTH = {
+  CARGO_PROFILE_RELEASE_LTO: 'off',
+  CARGO_PROFILE_RELEASE_OPT_LEVEL: '2',
+  CARGO_PROFILE_RELEASE_PANIC: 'unwind',
+  CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16',
+};
+
 /** Runs a program with its output shown, and answers that output and the exit status. */
 function tee(command, args, env = {}) {
   return new Promise((resolve, reject) => {
@@ -73,6 +80,12 @@ const runner = {
 };
 const totals = [
   await cargoTests('Rust', ['--workspace']),
+  // Growth can only be told from optimised code; linking it fast is enough for that.
+  await cargoTests(
+    'Rust, growth',
+    ['--release', '-p', 'okstra-core', '--test', 'plans', 'growth'],
+    GROWTH,
+  ),
   await cargoTests('wasm in Node', wasmTarget, runner),
   await cargoTests('wasm in Chromium', wasmTarget, { ...runner, WASM_BINDGEN_USE_BROWSER: '1' }),
   await vitest(),

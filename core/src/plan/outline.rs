@@ -24,6 +24,8 @@ pub(crate) struct Outline<'a> {
 #[derive(Debug)]
 pub(crate) enum Block {
     Heading(Heading),
+    /// A heading inside a list item: no structure, but perhaps meant as such.
+    ListHeading(Heading),
     Table(Table),
     Fence(Fence),
     Paragraph(ByteRange),
@@ -118,10 +120,10 @@ pub(crate) struct Inline {
     pub(crate) code: Vec<Range<usize>>,
     /// Whether some of it is struck out.
     pub(crate) struck: bool,
-    /// For each piece of `text`: where it begins in `text`, where it came from in the source,
-    /// and how many markup containers were open around it.
+    /// For each piece of `text`: where it begins in `text`, and where it came from.
     pub(crate) pieces: Vec<Piece>,
-    depth: usize,
+    /// Markup around stretches of text: where it begins in `text`, and its whole source.
+    containers: Vec<(usize, ByteRange)>,
 }
 
 /// A stretch of plain text and its source.
@@ -129,7 +131,6 @@ pub(crate) struct Inline {
 pub(crate) struct Piece {
     pub(crate) at: usize,
     pub(crate) source: ByteRange,
-    pub(crate) depth: usize,
 }
 
 /// A fenced code block outside quotes.
@@ -264,11 +265,8 @@ impl<'a> Reader<'a> {
             _ if self.quotes > 0 => {}
             Tag::Heading { level, .. } => {
                 self.close_task();
-                self.open = if self.lists == 0 {
-                    Open::Heading { level: level_number(*level), range, inline: Inline::default() }
-                } else {
-                    Open::Quoted
-                };
+                let (level, inline) = (level_number(*level), Inline::default());
+                self.open = Open::Heading { level, range, inline };
             }
             Tag::Table(_) => {
                 self.close_task();
@@ -314,12 +312,14 @@ impl<'a> Reader<'a> {
                 if !matches!(self.open, Open::Task { .. }) && self.lists == 0 => {
                     self.outline.blocks.push(Block::Paragraph(range));
                 }
-            Tag::Strikethrough => self.markup(range, |inline, _| {
+            Tag::Strikethrough => self.markup(range, |inline, range| {
                 inline.struck = true;
-                inline.depth += 1;
+                inline.containers.push((inline.text.len(), range));
             }),
             Tag::Emphasis | Tag::Strong | Tag::Link { .. } | Tag::Image { .. } => {
-                self.markup(range, |inline, _| inline.depth += 1);
+                self.markup(range, |inline, range| {
+                    inline.containers.push((inline.text.len(), range));
+                });
             }
             _ => {}
         }
@@ -358,15 +358,6 @@ impl<'a> Reader<'a> {
             }
             TagEnd::CodeBlock | TagEnd::HtmlBlock => self.open = Open::Nothing,
             TagEnd::Paragraph => self.close_task(),
-            TagEnd::Strikethrough
-            | TagEnd::Emphasis
-            | TagEnd::Strong
-            | TagEnd::Link
-            | TagEnd::Image => {
-                if let Some(inline) = self.inline() {
-                    inline.depth = inline.depth.saturating_sub(1);
-                }
-            }
             _ => {}
         }
     }
@@ -432,13 +423,12 @@ impl<'a> Reader<'a> {
         let body_start = self.shift;
         let before = text.get(body_start..range.start).unwrap_or_default();
         let line_start = before.rfind(['\n', '\r']).map_or(body_start, |at| body_start + at + 1);
-        self.outline.blocks.push(Block::Heading(Heading {
-            level,
-            range,
-            line_start,
-            inline,
-            setext,
-        }));
+        let heading = Heading { level, range, line_start, inline, setext };
+        self.outline.blocks.push(if self.lists == 0 {
+            Block::Heading(heading)
+        } else {
+            Block::ListHeading(heading)
+        });
     }
 
     #[inline(never)]
@@ -496,7 +486,7 @@ impl<'a> Reader<'a> {
 
 impl Inline {
     fn push(&mut self, text: &str, source: ByteRange) {
-        self.pieces.push(Piece { at: self.text.len(), source, depth: self.depth });
+        self.pieces.push(Piece { at: self.text.len(), source });
         self.text.push_str(text);
     }
 
@@ -506,21 +496,26 @@ impl Inline {
         self.code.push(start..self.text.len());
     }
 
-    /// The source of everything from `at` in the plain text on, or `None` where it is not one
-    /// clean stretch: when markup that is open at `at` closes before the end.
+    /// The source of everything from `at` in the plain text on, markup that begins there
+    /// included; `None` where markup that began before closes in the middle of it.
     pub(crate) fn source_from(&self, at: usize) -> Option<ByteRange> {
         // Of pieces that begin together the first: those before the last are markup without text.
         let index = self.pieces.partition_point(|piece| piece.at < at);
         let begins = self.pieces.get(index).is_some_and(|piece| piece.at == at);
         let index = if begins { index } else { index.checked_sub(1)? };
         let first = self.pieces.get(index)?;
-        let rest = self.pieces.get(index..)?;
-        if rest.iter().any(|piece| piece.depth < first.depth) {
-            return None;
+        let mut start = first.source.start + (at - first.at);
+        let mut end = self.pieces.get(index..)?.iter().map(|piece| piece.source.end).max()?;
+        let (within, before): (Vec<_>, Vec<_>) =
+            self.containers.iter().partition(|(begin, _)| *begin >= at);
+        for (begin, source) in within {
+            end = end.max(source.end);
+            if *begin == at {
+                start = start.min(source.start);
+            }
         }
-        let start = first.source.start + (at - first.at);
-        let end = rest.iter().map(|piece| piece.source.end).max()?;
-        (start <= end).then_some(start..end)
+        let broken = before.iter().any(|(_, source)| source.end > start && source.end < end);
+        (start <= end && !broken).then_some(start..end)
     }
 }
 

@@ -131,6 +131,9 @@ pub(crate) fn read(outline: &Outline<'_>, map_number: Option<&str>) -> Sections 
                     }
                 }
             }
+            Block::ListHeading(heading) => {
+                in_list(outline.text, heading, map_number, &mut sections.near);
+            }
             Block::Paragraph(range) => {
                 near_lines(outline.text, range, map_number, &mut sections.near);
             }
@@ -148,7 +151,6 @@ enum Recognised {
 }
 
 #[inline(never)]
-
 fn recognise(text: &str, heading: &Heading, map_number: Option<&str>) -> Recognised {
     let plain = heading.inline.text.as_str();
     let Some(found) = heading::stage_heading(plain) else {
@@ -357,7 +359,6 @@ fn orphan(sections: &mut Sections, orphan_of: Option<usize>, heading: &Heading) 
 }
 
 #[inline(never)]
-
 fn read_steps(outline: &Outline<'_>, table: &Table, section: &mut Section) {
     let columns = STEP_COLUMNS.map(|name| outline.column(table, name));
     let [step, action, files, command, expected] = columns;
@@ -391,6 +392,26 @@ fn read_steps(outline: &Outline<'_>, table: &Table, section: &mut Section) {
 fn is_dash(ch: char) -> bool {
     matches!(ch, '-' | '–' | '—' | ':')
 }
+
+/// A heading inside a list item that was meant as a stage's.
+#[cold]
+#[inline(never)]
+fn in_list(
+    text: &str,
+    heading: &Heading,
+    map_number: Option<&str>,
+    near: &mut Vec<(u32, NearMiss)>,
+) {
+    let stage = match recognise(text, heading, map_number) {
+        Recognised::Section(section) => section.stage,
+        Recognised::Near(stage, _) => stage,
+        Recognised::No => return,
+    };
+    near.push((stage, NearMiss { range: heading.range.clone(), why: String::from(IN_LIST) }));
+}
+
+/// Why a heading in a list item does not count.
+pub(crate) const IN_LIST: &str = "belongs to the list above it: begin it at the edge of the page";
 
 /// Lines of a paragraph that were meant as stage headings.
 #[cold]

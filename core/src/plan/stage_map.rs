@@ -103,7 +103,6 @@ pub(crate) fn read(outline: &Outline<'_>, heading: &MapHeading) -> StageMap {
 }
 
 #[inline(never)]
-
 fn read_table(outline: &Outline<'_>, table: &Table, map: &mut StageMap) {
     map.table = Some(table.header.range.clone());
     let columns = COLUMNS.map(|name| outline.column(table, name));
@@ -128,7 +127,6 @@ fn is_blank(outline: &Outline<'_>, row: &Row) -> bool {
 }
 
 #[inline(never)]
-
 fn read_row(outline: &Outline<'_>, row: &Row, columns: [Option<usize>; 5]) -> MapRow {
     let text = outline.text;
     let cells = outline.cells(row);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::text::unsafe_on_terminal;
 use super::{CheckFormat, CheckRequest, CommandOutput, pretty, printable, sarif, text};
 use crate::check::{checker, text as text_of};
 use crate::error::{ExitStatus, OkstraError};
@@ -146,10 +147,29 @@ fn json(plans: &[Checked<'_>]) -> String {
     encoded(&JsonDocument { plans })
 }
 
-/// A value as one line of JSON: the one encoding of `--format json` and of the API.
+/// A value as one line of JSON: the one encoding of `--format json` and of the API. Characters
+/// that could steer a terminal are written as escapes.
 pub fn encoded<T: Serialize>(value: &T) -> String {
     // Our types have string keys and no maps of their own, so that encoding cannot fail.
     let mut line = serde_json::to_string(value).unwrap_or_default();
+    if !line.is_ascii() || line.contains('\u{7f}') {
+        line = escaped(&line);
+    }
     line.push('\n');
     line
+}
+
+/// JSON with every character that is no plain text escaped; outside strings there is none.
+#[inline(never)]
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for ch in json.chars() {
+        if unsafe_on_terminal(ch) {
+            // All of them are in the basic plane: four digits say them.
+            let _ = write!(text, "\\u{:04x}", u32::from(ch));
+        } else {
+            text.push(ch);
+        }
+    }
+    text
 }

@@ -73,7 +73,8 @@ fn clean(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
     }
 }
 
-fn unsafe_on_terminal(ch: char) -> bool {
+/// Whether a character steers a terminal instead of standing for text.
+pub(super) fn unsafe_on_terminal(ch: char) -> bool {
     ch.is_control()
         || matches!(ch, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }

@@ -8,6 +8,7 @@ use crate::order;
 use crate::plan::depends_on::{Item, Unreadable};
 use crate::plan::heading;
 use crate::plan::outline::{Block, lines_at};
+use crate::plan::sections::IN_LIST;
 use crate::plan::stage_map::{COLUMNS, MapHeading, MapRow};
 use crate::source::ByteRange;
 
@@ -125,6 +126,9 @@ impl Checker<'_, '_> {
                         format!("is a heading of level {}, not 2", heading.level)
                     };
                     return Some((heading.range.clone(), why));
+                }
+                Block::ListHeading(heading) if heading::begins_like_map(&heading.inline.text) => {
+                    return Some((heading.range.clone(), String::from(IN_LIST)));
                 }
                 Block::Paragraph(range) | Block::Html(range) => {
                     if let Some(line) = map_line(text, range) {
