@@ -123,13 +123,8 @@ function requestArguments(request: unknown): Behind2<typeof raw.renderCheck> {
 type Tail<F extends (...all: never[]) => unknown> =
   Parameters<F> extends [unknown, ...infer T] ? T : never;
 
-type Behind2<F extends (...all: never[]) => unknown> = Parameters<F> extends [
-  unknown,
-  unknown,
-  ...infer T,
-]
-  ? T
-  : never;
+type Behind2<F extends (...all: never[]) => unknown> =
+  Parameters<F> extends [unknown, unknown, ...infer T] ? T : never;
 
 /** The fields there are; the compiler sees to it that none is missing here. */
 const CHECK_OPTIONS: Record<keyof CheckOptions, true> = {
