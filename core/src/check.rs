@@ -67,8 +67,9 @@ pub struct ApproveResult {
     pub held_by: Vec<Finding>,
 }
 
-/// The most bytes of a plan: what 32-bit offsets, in any unit, can address.
-const MOST_BYTES: usize = 1 << 31;
+/// The most bytes of a plan, 64 MiB: reading takes about fifteen times a plan's size, and a module
+/// has no more than 4 GiB.
+const MOST_BYTES: usize = 1 << 26;
 
 /// Repairs can make each other possible (a renumbered stage, then a redundant dependency), so they
 /// are applied in rounds; a plan settles after two or three.
@@ -171,19 +172,33 @@ pub fn approve_plan(source: &[u8]) -> Result<ApproveResult, OkstraError> {
     Ok(ApproveResult { text: approved, changed: true, held_by: Vec::new() })
 }
 
+/// The plan with its approval lines ticked, or one more line; every other byte stays.
 fn approved(doc: &Document<'_>) -> String {
     let mut text = doc.text.to_owned();
-    if doc.approval.open.is_empty() {
-        let at = doc.approval_place();
-        let (before, after) = doc.text.split_at_checked(at).unwrap_or((doc.text, ""));
-        let end = if before.contains("\r\n") { "\r\n" } else { "\n" };
-        let trimmed = before.trim_end();
-        let gap = if trimmed.is_empty() { String::new() } else { format!("{end}{end}") };
-        let rest = if after.is_empty() { String::new() } else { format!("{end}{after}") };
-        return format!("{trimmed}{gap}- [x] Approved{end}{rest}");
-    }
-    for line in doc.approval.open.iter().rev() {
+    for line in &doc.approval.open {
         text.replace_range(line.marker.clone(), "[x]");
     }
-    text
+    if !doc.approval.open.is_empty() {
+        return text;
+    }
+    let (before, after) = text.split_at_checked(doc.approval_place()).unwrap_or((&text, ""));
+    let end = line_end(&text);
+    // A blank line on both sides, so that the line joins neither a paragraph nor a list.
+    let ends = before.len() - before.trim_end_matches(['\n', '\r']).len();
+    let gap = match (before.trim().is_empty(), ends / end.len()) {
+        (true, _) | (_, 2..) => String::new(),
+        (_, 1) => end.to_owned(),
+        _ => format!("{end}{end}"),
+    };
+    let rest = if after.is_empty() { "" } else { end };
+    format!("{before}{gap}- [x] Approved{end}{rest}{after}")
+}
+
+/// The line end a text uses: that of its first line.
+fn line_end(text: &str) -> &'static str {
+    match text.find(['\n', '\r']).and_then(|at| text.get(at..)) {
+        Some(rest) if rest.starts_with("\r\n") => "\r\n",
+        Some(rest) if rest.starts_with('\r') => "\r",
+        _ => "\n",
+    }
 }

@@ -24,7 +24,7 @@ pub enum Code {
     S7,
     /// The dependencies have no cycle.
     S8,
-    /// Stages that may run in parallel share no file.
+    /// Stages that may run in parallel share no file, and no file is outside the project.
     S9,
     /// The plan is approved.
     A1,

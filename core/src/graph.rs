@@ -85,6 +85,10 @@ pub(crate) struct Vertex {
 /// cycle, perhaps not its shortest.
 const CYCLE_BUDGET: usize = 20_000_000;
 
+/// The most edges that searching walks for one plan, a fraction of a second. Labels answer nearly
+/// every question of a real plan without a search; this bounds plans made to be slow.
+const SEARCH_BUDGET: usize = 20_000_000;
+
 /// Up to this many dependencies of one stage are compared pair by pair.
 const FEW: usize = 8;
 
@@ -150,6 +154,11 @@ impl StageGraph {
     /// The number of the last wave.
     pub(crate) fn wave_count(&self) -> usize {
         self.waves.iter().copied().max().unwrap_or(0) as usize
+    }
+
+    /// Whether searching had to stop before every question was answered.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.reach.budget == 0
     }
 
     /// Whether `later` can only start when `earlier` is done. Both outside cycles.
@@ -331,6 +340,8 @@ struct Reach {
     seen: Vec<u32>,
     wanted: Vec<u32>,
     round: u32,
+    /// What is left of [`SEARCH_BUDGET`].
+    budget: usize,
 }
 
 /// `low..=rank` contains the rank of everything reachable; `entry..=exit` is the visiting tree.
@@ -349,6 +360,7 @@ impl Reach {
             seen: vec![0; size],
             wanted: vec![0; size],
             round: 0,
+            budget: SEARCH_BUDGET,
         }
     }
 
@@ -375,6 +387,13 @@ impl Reach {
         })
     }
 
+    /// Pays for looking at the dependencies of a vertex; `false` when nothing is left.
+    fn spend(&mut self, vertices: &[Vertex], at: usize) -> bool {
+        let cost = get(vertices, at).map_or(0, |vertex| vertex.depends_on.len()) + 1;
+        self.budget = self.budget.saturating_sub(cost);
+        self.budget > 0
+    }
+
     fn reaches(&mut self, vertices: &[Vertex], waves: &[u32], from: usize, to: usize) -> bool {
         if !self.may(waves, from, to) {
             return false;
@@ -382,6 +401,9 @@ impl Reach {
         self.round += 1;
         let mut open = vec![from];
         while let Some(at) = open.pop() {
+            if !self.spend(vertices, at) {
+                return false;
+            }
             if self.must(at, to) {
                 return true;
             }
@@ -416,7 +438,7 @@ impl Reach {
         let mut found = Vec::new();
         let mut open = sorted(many.to_vec(), |at| (u64::from(wave(*at)), 0));
         while let Some(at) = open.pop() {
-            if left == 0 {
+            if left == 0 || !self.spend(vertices, at) {
                 break;
             }
             for &on in

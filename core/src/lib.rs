@@ -10,6 +10,7 @@ mod fix;
 pub mod graph;
 mod order;
 pub mod plan;
+mod printable;
 pub mod render;
 pub mod rules;
 pub mod source;

@@ -157,7 +157,7 @@ fn chars(text: &str) -> u32 {
     saturate(if text.is_ascii() { text.len() } else { text.chars().count() })
 }
 
-/// An offset as the 32-bit number that crosses the border; texts over 4 GiB are refused before.
+/// An offset as the 32-bit number that crosses the border; larger texts are refused before.
 fn saturate(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }

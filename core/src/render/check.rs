@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::text::unsafe_on_terminal;
-use super::{CheckFormat, CheckRequest, CommandOutput, pretty, printable, sarif, text};
+use super::{CheckFormat, CheckRequest, CommandOutput, pretty, sarif, text};
 use crate::check::{checker, text as text_of};
 use crate::error::{ExitStatus, OkstraError};
 use crate::finding::{Finding, Severity};
 use crate::graph::Graph;
 use crate::plan::{Document, Stage};
+use crate::printable::{printable_path, steers_terminal};
 use crate::rules;
 
 /// A plan that was checked.
@@ -108,7 +108,7 @@ pub fn render_check(
 #[inline(never)]
 fn unreadable(path: &str, error: &OkstraError, talk: &mut String) {
     let help = error.info().help.map(|help| format!("; {help}")).unwrap_or_default();
-    let _ = writeln!(talk, "{}: {error}{help}", printable(path));
+    let _ = writeln!(talk, "{}: {error}{help}", printable_path(path));
 }
 
 /// The text format. With one plan every line is the finding alone; with several it names its plan.
@@ -116,11 +116,11 @@ fn lines(plans: &[Checked<'_>], named: bool, talk: &mut String, data: &mut Strin
     for plan in plans {
         for finding in &plan.findings {
             if named {
-                let _ = write!(talk, "{}: ", printable(plan.path));
+                let _ = write!(talk, "{}: ", printable_path(plan.path));
             }
             let _ = writeln!(talk, "{}", text::line(finding));
         }
-        let _ = writeln!(data, "{}: {}", printable(plan.path), pretty::summary(plan));
+        let _ = writeln!(data, "{}: {}", printable_path(plan.path), pretty::summary(plan));
     }
 }
 
@@ -164,7 +164,7 @@ pub fn encoded<T: Serialize>(value: &T) -> String {
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for ch in json.chars() {
-        if unsafe_on_terminal(ch) {
+        if steers_terminal(ch) {
             // All of them are in the basic plane: four digits say them.
             let _ = write!(text, "\\u{:04x}", u32::from(ch));
         } else {

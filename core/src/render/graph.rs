@@ -79,7 +79,7 @@ fn label(node: &Node, line_break: &str, escape: fn(&str) -> String) -> String {
 /// Text inside a quoted Mermaid label, with everything special as an entity.
 fn mermaid_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for ch in super::printable(text).chars() {
+    for ch in crate::printable::printable(text).chars() {
         match ch {
             'a'..='z'
             | 'A'..='Z'
@@ -104,5 +104,5 @@ fn mermaid_text(text: &str) -> String {
 
 /// Text inside a quoted Graphviz label.
 fn dot_text(text: &str) -> String {
-    super::printable(text).replace('\\', "\\\\").replace('"', "\\\"")
+    crate::printable::printable(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

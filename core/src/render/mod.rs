@@ -13,7 +13,6 @@ use crate::error::OkstraError;
 
 pub use check::{encoded, render_check};
 pub use graph::render_graph;
-pub(crate) use text::printable;
 
 /// How findings are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

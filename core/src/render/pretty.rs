@@ -12,8 +12,8 @@ use codespan_reporting::files::{Error, Files};
 use codespan_reporting::term::{Config, WriteStyle, emit_to_string, emit_to_write_style};
 
 use super::check::Checked;
-use super::printable;
 use crate::finding::{Finding, Severity};
+use crate::printable::{printable, printable_path};
 use crate::source::SourceRange;
 
 /// Lines of a place that are shown; of a longer one the first.
@@ -27,7 +27,7 @@ const MOST_BYTES: usize = 400;
 #[inline(never)]
 pub(super) fn write(plans: &[Checked<'_>], color: bool, talk: &mut String, data: &mut String) {
     for plan in plans {
-        let path = printable(plan.path);
+        let path = printable_path(plan.path);
         for finding in &plan.findings {
             one(&path, plan.source, finding, color, talk);
         }

@@ -64,10 +64,10 @@ struct Entry<'a> {
     rule_index: usize,
     level: &'a str,
     message: OwnText,
-    locations: [Location<'a>; 1],
+    locations: [Location; 1],
     properties: Properties,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    related_locations: Vec<Location<'a>>,
+    related_locations: Vec<Location>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<Repair<'a>>,
 }
@@ -84,10 +84,10 @@ struct Properties {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Location<'a> {
+struct Location {
     physical_location: Physical,
     #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<Text<'a>>,
+    message: Option<OwnText>,
 }
 
 #[derive(Serialize)]
@@ -164,13 +164,13 @@ fn entry<'a>(path: &str, finding: &'a Finding) -> Entry<'a> {
     };
     let related = |related: &'a Related| Location {
         physical_location: physical(path, related.range),
-        message: Some(Text { text: &related.message }),
+        message: Some(OwnText { text: message(&related.message) }),
     };
     Entry {
         rule_id: finding.code.as_str(),
         rule_index: RULES.iter().position(|rule| rule.code == finding.code).unwrap_or_default(),
         level: level(finding.severity),
-        message: OwnText { text },
+        message: OwnText { text: message(&text) },
         locations: [Location { physical_location: physical(path, finding.range), message: None }],
         properties: Properties { stage: finding.stage },
         related_locations: finding.related.iter().map(related).collect(),
@@ -186,6 +186,19 @@ fn entry<'a>(path: &str, finding: &'a Finding) -> Entry<'a> {
             })
             .collect(),
     }
+}
+
+/// Text as a message of the standard, in which brackets make links and braces placeholders.
+fn message(text: &str) -> String {
+    let mut message = String::with_capacity(text.len());
+    for ch in text.chars() {
+        match ch {
+            '\\' | '[' | ']' => message.extend(['\\', ch]),
+            '{' | '}' => message.extend([ch, ch]),
+            _ => message.push(ch),
+        }
+    }
+    message
 }
 
 fn replacement(edit: &Edit) -> Replacement<'_> {

@@ -1,9 +1,9 @@
-//! Lines for people: the text format, GitHub's workflow commands, and what a terminal may see.
+//! Lines for people: the text format and GitHub's workflow commands.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::finding::{Finding, Severity};
+use crate::printable::{printable, printable_lines};
 
 /// One finding a line, as the text format prints it.
 pub(super) fn line(finding: &Finding) -> String {
@@ -47,7 +47,7 @@ pub(super) fn github(path: &str, finding: &Finding, out: &mut String) {
 
 /// Escapes the message of a workflow command.
 fn data(text: &str) -> String {
-    printable_keeping_lines(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    printable_lines(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes a property of a workflow command.
@@ -55,37 +55,12 @@ fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// Text as a terminal may see it: without control characters, line ends included, and without
-/// the marks that reorder what is shown.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    clean(text, unsafe_on_terminal)
-}
-
-fn printable_keeping_lines(text: &str) -> Cow<'_, str> {
-    clean(text, |ch| ch != '\n' && unsafe_on_terminal(ch))
-}
-
-fn clean(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if text.chars().any(&bad) {
-        Cow::Owned(text.chars().filter(|ch| !bad(*ch)).collect())
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-/// Whether a character steers a terminal instead of standing for text.
-pub(super) fn unsafe_on_terminal(ch: char) -> bool {
-    ch.is_control()
-        || matches!(ch, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{data, printable};
+    use super::data;
 
     #[test]
-    fn nothing_that_steers_a_terminal_gets_through() {
-        assert_eq!(printable("a\u{1b}[31mb\u{9b}2Jc\u{202e}d\r\ne\u{7}"), "a[31mb2Jcde");
+    fn messages_are_escaped() {
         assert_eq!(data("100%\nnext"), "100%25%0Anext");
     }
 }

@@ -4,6 +4,9 @@ use super::Checker;
 use crate::finding::{Code, Draft, DraftEdit};
 use crate::plan::stage_map::MapRow;
 
+/// The most stages of a circle that a message names; `graph.cycles` holds them all.
+const MOST_TOLD: usize = 24;
+
 impl Checker<'_, '_> {
     /// S8: No stage depends on itself, and no stages wait for each other in a circle. Each knot of
     /// such stages is reported once, as its shortest circle from its lowest stage on, every stage
@@ -33,13 +36,18 @@ impl Checker<'_, '_> {
                 );
                 continue;
             }
-            let ring: Vec<String> =
-                rows.iter().chain([first]).map(|row| row.number().to_string()).collect();
-            let message = format!("depends-on graph has a cycle: {}", ring.join(" → "));
+            let ring: Vec<String> = rows.iter().map(|row| row.number().to_string()).collect();
+            let ring = match ring.get(..MOST_TOLD) {
+                Some(told) if ring.len() > MOST_TOLD => {
+                    format!("{} → … ({} stages)", told.join(" → "), ring.len())
+                }
+                _ => ring.join(" → "),
+            };
+            let message = format!("depends-on graph has a cycle: {ring} → {}", first.number());
             let mut draft = Draft::new(Code::S8, 0, place, message).help(
                 "one of these dependencies has to go, or the stages have to be cut differently",
             );
-            for row in rows.iter().skip(1) {
+            for row in rows.iter().take(MOST_TOLD).skip(1) {
                 draft =
                     draft.related(format!("stage {}", row.number()), row.depends_on_cell.clone());
             }
@@ -49,7 +57,8 @@ impl Checker<'_, '_> {
     }
 
     /// W1: A dependency that others imply says nothing new: where 3 depends on 2 and 2 on 1, `1, 2`
-    /// in the row of 3 is `2`.
+    /// in the row of 3 is `2`. In a plan so entangled that comparing would take seconds, W1 and S9
+    /// stop and say so.
     pub(super) fn no_transitive_edge(&mut self) {
         let doc = self.doc;
         for vertex in 0..self.rows.len() {
@@ -61,6 +70,20 @@ impl Checker<'_, '_> {
                 self.implied(at, row, &implied);
             }
         }
+        if self.stage_graph.is_exhausted() {
+            self.too_entangled();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn too_entangled(&mut self) {
+        let place = self.doc.maps.first().map(|map| map.range.clone()).unwrap_or_default();
+        let message = "the dependencies are too entangled to compare all of them";
+        self.add(
+            Draft::new(Code::W1, 0, place, message)
+                .help("name only the stages a stage builds on directly; W1 and S9 stop here"),
+        );
     }
 
     #[cold]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{Checker, listed, quoted};
 use crate::finding::{Code, Draft, DraftEdit};
 use crate::order;
-use crate::plan::depends_on::{Item, Unreadable};
+use crate::plan::depends_on::Unreadable;
 use crate::plan::heading;
 use crate::plan::outline::{Block, lines_at};
 use crate::plan::sections::IN_LIST;
@@ -159,18 +159,21 @@ impl Checker<'_, '_> {
     /// row has, since renumbering could then connect the wrong stages.
     pub(super) fn numbered_in_order(&mut self) {
         let doc = self.doc;
+        let mut misnumbered = false;
         for (at, row) in doc.map.rows.iter().enumerate() {
             let expected = u32::try_from(at + 1).unwrap_or(u32::MAX);
             if row.stage == Some(expected) {
                 continue;
             }
-            self.misnumbered(row, expected);
+            let first = !misnumbered;
+            misnumbered = true;
+            self.misnumbered(row, expected, first);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn misnumbered(&mut self, row: &MapRow, expected: u32) {
+    fn misnumbered(&mut self, row: &MapRow, expected: u32, first: bool) {
         let got = row
             .stage
             .map_or_else(|| cell_text(self.doc.text, &row.stage_cell), |stage| stage.to_string());
@@ -178,7 +181,7 @@ impl Checker<'_, '_> {
         let mut draft = Draft::new(Code::S2, row.number(), row.stage_cell.clone(), message)
             .help(format!("this row is stage {expected}"));
         // The whole repair hangs on the first finding: it mends all of them at once.
-        if self.found.iter().all(|draft| draft.code != Code::S2) {
+        if first {
             let edits = crate::fix::renumber(self.doc);
             if !edits.is_empty() {
                 draft = draft.fix("renumber the stages and every reference to them", edits);
@@ -213,9 +216,25 @@ impl Checker<'_, '_> {
         if let Some(why) = &row.depends_on.unreadable {
             drafts.push(self.unreadable(row, why));
         }
-        let mut told = Vec::new();
-        for item in &row.depends_on.items {
-            self.missing_stages(row, *item, known, &mut told, &mut drafts);
+        let items = row.depends_on.items.as_slice();
+        let mut missing: Vec<u32> =
+            items.iter().filter_map(|item| known.first_missing(item.first, item.last)).collect();
+        order::sort(&mut missing);
+        missing.dedup();
+        for stage in missing {
+            let message = format!("depends-on {stage} does not exist");
+            drafts.push(at_dependencies(row, message).help(known.extent()));
+        }
+        let cancelled = items.iter().filter_map(|item| {
+            let (first, others) = known.cancelled_in(item.first, item.last).split_first()?;
+            Some((*first, others.len()))
+        });
+        let mut cancelled = order::sorted(cancelled.collect(), |(stage, others)| {
+            (u64::from(*stage), u64::MAX - *others as u64)
+        });
+        cancelled.dedup_by_key(|(stage, _)| *stage);
+        for (stage, others) in cancelled {
+            drafts.extend(self.cancelled(row, stage, others));
         }
         if self.doc.overflow == Some(at) {
             let message =
@@ -274,39 +293,18 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The stages of one item that do not exist or are cancelled, each told once a row. Of a range
-    /// the first of either kind is told.
-    fn missing_stages(
-        &self,
-        row: &MapRow,
-        item: Item,
-        known: &Known,
-        told: &mut Vec<u32>,
-        drafts: &mut Vec<Draft>,
-    ) {
-        if let Some(stage) = known.first_missing(item.first, item.last)
-            && first_time(told, stage)
-        {
-            drafts.push(
-                at_dependencies(row, format!("depends-on {stage} does not exist"))
-                    .help(known.extent()),
-            );
-        }
-        let Some((&stage, others)) = known.cancelled_in(item.first, item.last).split_first() else {
-            return;
+    /// A dependency on a cancelled stage; of a range, the first and how many more.
+    fn cancelled(&self, row: &MapRow, stage: u32, others: usize) -> Option<Draft> {
+        let other = self.doc.map.rows.get(self.doc.row_of.get(stage)?)?;
+        let more = match others {
+            0 => String::new(),
+            count => format!(", like {count} more of the range"),
         };
-        let other = self.doc.row_of.get(stage).and_then(|at| self.doc.map.rows.get(at));
-        if let Some(other) = other.filter(|_| first_time(told, stage)) {
-            let more = match others.len() {
-                0 => String::new(),
-                count => format!(", like {count} more of the range"),
-            };
-            drafts.push(
-                at_dependencies(row, format!("depends-on {stage} is cancelled{more}"))
-                    .related("struck out here", other.stage_cell.clone())
-                    .help("depend on the stage that does its work now, or on none"),
-            );
-        }
+        Some(
+            at_dependencies(row, format!("depends-on {stage} is cancelled{more}"))
+                .related("struck out here", other.stage_cell.clone())
+                .help("depend on the stage that does its work now, or on none"),
+        )
     }
 
     /// S7: The `step-count` cell is the number of effective steps of the stage's section. Without a
@@ -426,17 +424,6 @@ impl Known {
             [(first, _), .., (last, _)] => {
                 format!("the plan has {} stages, {first} to {last}", self.runs.len())
             }
-        }
-    }
-}
-
-/// Remembers a stage in an ascending list; `false` where it was there.
-fn first_time(told: &mut Vec<u32>, stage: u32) -> bool {
-    match told.binary_search(&stage) {
-        Ok(_) => false,
-        Err(at) => {
-            told.insert(at, stage);
-            true
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::finding::{Code, Draft, Finding, Severity};
 use crate::graph::{Graph, StageGraph, Vertex};
 use crate::order::{FirstOf, sorted};
 use crate::plan::Document;
+use crate::printable::steers_terminal;
 
 /// A rule as its documentation tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -175,9 +176,13 @@ fn vertices(doc: &Document<'_>) -> (Vec<Vertex>, Vec<usize>) {
     (vertices, rows)
 }
 
-/// `1, 2 and 3`, for people.
+/// `1, 2 and 3`, for people; of many the first.
 fn listed<T: ToString>(items: &[T]) -> String {
-    let words: Vec<String> = items.iter().map(T::to_string).collect();
+    const MOST: usize = 12;
+    let mut words: Vec<String> = items.iter().take(MOST).map(T::to_string).collect();
+    if items.len() > MOST {
+        words.push(format!("{} more", items.len() - MOST));
+    }
     match words.split_last() {
         None => String::new(),
         Some((only, [])) => only.clone(),
@@ -189,7 +194,7 @@ fn listed<T: ToString>(items: &[T]) -> String {
 fn quoted(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut short: String =
-        text.chars().map(|ch| if ch.is_control() { ' ' } else { ch }).take(LONGEST).collect();
+        text.chars().map(|ch| if steers_terminal(ch) { ' ' } else { ch }).take(LONGEST).collect();
     if text.chars().nth(LONGEST).is_some() {
         short.push('…');
     }

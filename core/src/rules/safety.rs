@@ -105,7 +105,7 @@ fn collision(first: &Touch<'_>, second: &Touch<'_>, of: Option<usize>) -> Draft 
         "stage {} and stage {} may run in parallel and both touch {}",
         low.stage,
         high.stage,
-        crate::render::printable(low.path)
+        crate::printable::printable(low.path)
     );
     let mut help = format!(
         "let stage {} depend on stage {}, or move the change to one of them",
