@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { hashFiles, isMain, root, run, step } from './lib.mjs';
+import { notices } from './licences.mjs';
 
 const dist = join(root, 'npm-package/dist');
 const generated = join(root, 'npm-package/src/generated');
@@ -118,6 +119,7 @@ async function bundles() {
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'warning',
+    metafile: true,
   };
   const library = { ...common, format: 'esm', target: 'es2022' };
   const wasmBytes = { '.wasm': 'binary' };
@@ -175,12 +177,16 @@ async function bundles() {
       }),
     );
   }
-  for (const { status } of await Promise.allSettled(jobs)) {
+  const inputs = [];
+  for (const { status, value } of await Promise.allSettled(jobs)) {
     if (status === 'rejected') {
       // esbuild has told what and where.
       process.exitCode = 1;
+    } else {
+      inputs.push(...Object.keys(value.metafile.inputs));
     }
   }
+  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), notices(inputs));
 }
 
 /** `import('../lazy/graph.js')` loads the bundle `graph.cjs`, which lies beside this one. */

@@ -1,6 +1,6 @@
 // Before the package is packed: the page people see first comes from the root of the checkout,
 // and a package without its build is refused.
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, stop } from './lib.mjs';
 
@@ -22,4 +22,12 @@ for (const path of paths([manifest.exports, manifest.bin])) {
     stop(`npm-package/${path} is missing: run \`npm run build\` first`);
   }
 }
-copyFileSync(join(root, 'README.md'), join(folder, 'README.md'));
+// The last section is for those who work on okstra; its links lead into the checkout.
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const [page, rest] = readme.split(/^## Working on okstra$/m);
+if (rest === undefined) {
+  stop('README.md has no section "Working on okstra" to leave out');
+}
+writeFileSync(join(folder, 'README.md'), `${page}MIT licence.\n`);
+mkdirSync(join(folder, 'docs'), { recursive: true });
+copyFileSync(join(root, 'docs/rules.md'), join(folder, 'docs/rules.md'));

@@ -202,7 +202,12 @@ function recover(trap: unknown): OkstraError {
   } catch {
     // The instance cannot even say what happened; the trap itself has to do.
   }
-  raw.__wbg_reset_state();
+  try {
+    raw.__wbg_reset_state();
+  } catch (thrown) {
+    // No memory is left even for a fresh instance.
+    return loadFailure(thrown, 'free some memory and start again');
+  }
   const what = panic?.message ?? (trap instanceof Error ? trap.message : String(trap));
   const location = panic?.location ?? null;
   const message = `okstra has a fault: ${what}${location === null ? '' : ` (at ${location})`}`;

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorInfo } from './generated/types.js';
+import type { ErrorCode, ErrorDetails, ErrorInfo } from './generated/types.js';
 
 /** The one error every function of this package throws. A fault of a plan is never an error. */
 export class OkstraError extends Error {
@@ -8,7 +8,7 @@ export class OkstraError extends Error {
   /** How to mend it, or `null`. */
   readonly help: string | null;
   /** Facts for programs: numbers and names the message was made from. */
-  readonly details: Record<string, unknown>;
+  readonly details: ErrorDetails;
 
   constructor(info: ErrorInfo, options?: ErrorOptions) {
     super(info.message, options);

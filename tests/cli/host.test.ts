@@ -47,7 +47,8 @@ describe('reading', () => {
     ['gone.md', 'missing'],
     ['', 'directory'],
     ['plan.md/inner.md', 'missing'],
-    ['circle', 'other'],
+    ['circle', 'unreadable'],
+    ['x'.repeat(300), 'missing'],
   ])('%j: %s', (name, reason) => {
     symlinkSync('circle', join(folder, 'circle'));
     const path = join(folder, name);

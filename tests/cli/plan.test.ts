@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { printable } from '../../cli-js/src/cli/talk.js';
 import { FAULTY, GOOD, planText, withApproval } from './plans.js';
 import { okstra, World } from './world.js';
 
@@ -175,6 +176,62 @@ describe('plan approve', () => {
   });
 });
 
+describe('what a plan or a file name holds', () => {
+  it('is refused an approval that would be text, and says where', async () => {
+    const { exit, stderr, files } = await okstra(
+      { 'p.md': '```\ncode\n' },
+      'plan',
+      'approve',
+      'p.md',
+    );
+    expect({ exit, files }).toEqual({ exit: 3, files: {} });
+    expect(stderr).toMatch(/^p\.md: cannot be approved: line \d+ .*; close /);
+  });
+
+  it('cannot steer the terminal through any output, the same set in core and command line', async () => {
+    const steering: string[] = [];
+    for (let code = 0; code < 0x3000; code++) {
+      const char = String.fromCharCode(code);
+      if (printable(char) === '') steering.push(char);
+    }
+    expect(steering).toHaveLength(32 + 33 + 3 + 7 + 4);
+    // A pipe, a line end and a NUL would be something else in a table.
+    const inCells = steering.filter((char) => !'\0\n\r\u2028\u2029'.includes(char)).join('');
+    const plan = GOOD.replace('Parse the input', `Parse${inCells} the input`);
+    for (const verb of [
+      ['check'],
+      ['check', '--format', 'pretty'],
+      ['check', '--format', 'json'],
+      ['check', '--format', 'sarif'],
+      ['check', '--format', 'github'],
+      ['graph'],
+      ['graph', '--format', 'json'],
+      ['graph', '--format', 'mermaid'],
+      ['graph', '--format', 'dot'],
+      ['graph', '--format', 'svg'],
+      ['show'],
+      ['show', '--json'],
+    ]) {
+      const { stdout, stderr } = await okstra({ 'p.md': plan }, 'plan', ...verb, 'p.md');
+      const shown = `${stdout}${stderr}`.replaceAll('\n', '');
+      expect(printable(shown), verb.join(' ')).toBe(shown);
+    }
+  });
+
+  it('cannot be a command to a workflow runner', async () => {
+    const name = '::error::x.md';
+    const { stdout, stderr } = await okstra(
+      { [name]: FAULTY, 'p.md': GOOD },
+      'plan',
+      'check',
+      name,
+      'p.md',
+      'gone.md',
+    );
+    for (const line of `${stdout}${stderr}`.split('\n')) expect(line).not.toMatch(/^::/);
+  });
+});
+
 describe('a fault of okstra', () => {
   it('is one line that asks for a report, exit 5', async () => {
     const world = new World({ 'p.md': GOOD });
@@ -184,7 +241,7 @@ describe('a fault of okstra', () => {
     const { exit, stderr } = await world.run('plan', 'graph', 'p.md');
     expect(exit).toBe(5);
     expect(stderr).toBe(
-      'okstra: unexpected fault: boom\ufffd; please report it, with the plan if you can\n',
+      'okstra: unexpected fault: boom; please report it, with the plan if you can\n',
     );
   });
 });

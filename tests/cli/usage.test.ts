@@ -104,7 +104,7 @@ describe('what is wrong with a command line is one line with the remedy', () => 
 
   it('control characters in it do not reach the terminal', async () => {
     const { stderr } = await okstra({}, 'plan', 'check', '--\u001b[31mred\u0007', 'x.md');
-    expect(stderr).toMatch(/^okstra: unknown option '--\ufffd\[31mred\ufffd'/);
+    expect(stderr).toMatch(/^okstra: unknown option '--\[31mred'/);
   });
 });
 

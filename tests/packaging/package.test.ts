@@ -65,6 +65,7 @@ describe('the tarball', () => {
       'README.md',
       'bin',
       'dist',
+      'docs',
       'package.json',
     ]);
     const foreign = readdirSync(join(installed, 'dist')).filter(

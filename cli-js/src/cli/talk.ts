@@ -7,15 +7,25 @@ import { FAULT, REFUSED, USAGE, UsageError } from './exit.js';
 export const STDIN = '<stdin>';
 
 /**
- * A text without what could steer a terminal or fake a line: control characters (C0, DEL, C1),
- * line and paragraph separators, and the marks that reverse the direction of writing.
+ * What could steer a terminal or fake a line: control characters (C0, DEL, C1), line and
+ * paragraph separators, and the marks of bidirectional text. The same set as `steers_terminal`
+ * in the core; a test compares them.
  */
+const STEERS_TERMINAL =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** A text without what could steer a terminal or fake a line. */
 export function printable(text: string): string {
-  return text.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    '\u{fffd}',
-  );
+  return text.replace(STEERS_TERMINAL, '');
+}
+
+/** A value as indented JSON in which such characters are escapes. */
+export function printableJson(value: unknown): string {
+  const escaped = (char: string) =>
+    // Line feeds are the layout's own; those of texts are escapes already.
+    char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value, null, 2).replace(STEERS_TERMINAL, escaped);
 }
 
 /** Says one line about okstra itself. */
@@ -25,7 +35,9 @@ export function say(host: Host, line: string): void {
 
 /** Says one line about a plan or another file, which comes first, as in the reports. */
 export function sayOf(host: Host, name: string, line: string): void {
-  host.write(2, `${printable(`${name}: ${line}`)}\n`);
+  // A name like `::error::x` would be a command to a workflow runner.
+  const safe = /^(::|##)/.test(name) ? `./${name}` : name;
+  host.write(2, `${printable(`${safe}: ${line}`)}\n`);
 }
 
 /** Whether the core threw it. Its class may come from another bundle, so its name decides. */
@@ -44,6 +56,7 @@ const STATUS: Record<HostReason, number> = {
   directory: USAGE,
   denied: USAGE,
   'too-large': USAGE,
+  unreadable: USAGE,
   changed: REFUSED,
   'no-space': FAULT,
   other: FAULT,
@@ -82,6 +95,7 @@ export function explain(host: Host, error: unknown, name?: string): number {
   }
   if (isOfCore(error)) {
     tell(`${error.message}${error.help === null ? '' : `; ${error.help}`}`);
+    if (error.code === 'not-approvable') return REFUSED;
     return isNoText(error) || error.code === 'bad-options' ? USAGE : FAULT;
   }
   const message = error instanceof Error ? error.message : String(error);

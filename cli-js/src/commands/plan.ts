@@ -4,7 +4,7 @@ import type { Context } from '../cli/context.js';
 import { command, type Noun } from '../cli/define.js';
 import { FINDINGS, OK, REFUSED, USAGE } from '../cli/exit.js';
 import { readInput } from '../cli/input.js';
-import { about, sayOf } from '../cli/talk.js';
+import { about, printableJson, sayOf } from '../cli/talk.js';
 import { checkOnce, checkOptions, watchAndCheck } from './plan-check.js';
 
 const PLAN = { name: 'PLAN', text: "a Markdown plan; '-' reads standard input" } as const;
@@ -102,7 +102,7 @@ const show = command({
     }
     if (json) {
       const answer = stage === undefined ? plan : stages[0];
-      host.write(1, `${JSON.stringify(answer, null, 2)}\n`);
+      host.write(1, `${printableJson(answer)}\n`);
     } else {
       const { showPlan } = await import('../lazy/show.js');
       host.write(

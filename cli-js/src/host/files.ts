@@ -9,7 +9,7 @@ export function readFile(file: string): Uint8Array {
   try {
     return fs.readFileSync(file);
   } catch (error) {
-    throw explain(error, file);
+    throw unreadable(error, file);
   }
 }
 
@@ -26,7 +26,7 @@ export function readStdin(): Uint8Array {
       const code = codeOf(error);
       // Windows reports the end of a pipe as an error.
       if (code === 'EOF') return Buffer.concat(chunks);
-      if (code !== 'EAGAIN') throw explain(error, 'standard input');
+      if (code !== 'EAGAIN') throw unreadable(error, 'standard input');
       pause();
     }
   }
@@ -132,6 +132,8 @@ function explain(error: unknown, file: string): HostError {
       return new HostError('denied', file, 'permission denied', 'check the rights of the file');
     case 'EROFS':
       return new HostError('denied', file, 'the file system is read-only', 'copy the plan first');
+    case 'ENAMETOOLONG':
+      return new HostError('missing', file, 'the name is too long', 'check the path');
     case 'ELOOP':
       return new HostError('other', file, 'symbolic links in a circle', 'mend the link');
     case 'ENOSPC':
@@ -146,12 +148,21 @@ function explain(error: unknown, file: string): HostError {
       );
     case 'ERR_FS_FILE_TOO_LARGE':
     case 'ERR_STRING_TOO_LONG':
-      return new HostError('too-large', file, 'too large', 'give a file under 2 GB');
+      return new HostError('too-large', file, 'too large', 'split the plan');
     default: {
-      const message = error instanceof Error ? error.message : String(error);
+      const code = codeOf(error);
+      const message = code === '' ? String(error) : `the system says ${code}`;
       return new HostError('other', file, message, 'check the file');
     }
   }
+}
+
+/** What went wrong with reading: whatever the cause, the input cannot be read. */
+function unreadable(error: unknown, file: string): HostError {
+  const known = explain(error, file);
+  return known.reason === 'other'
+    ? new HostError('unreadable', file, known.message, known.help)
+    : known;
 }
 
 function codeOf(error: unknown): string {

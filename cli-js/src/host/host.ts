@@ -51,6 +51,7 @@ export type HostReason =
   | 'denied'
   | 'changed'
   | 'too-large'
+  | 'unreadable'
   | 'no-space'
   | 'other';
 
