@@ -69,9 +69,13 @@ describe('the tarball', () => {
       'package.json',
     ]);
     const foreign = readdirSync(join(installed, 'dist')).filter(
-      (name) => !/^[\w.-]+\.(?:c?js|wasm|d\.ts)$|^generated$/.test(name),
+      (name) => !/^[\w.-]+\.(?:c?js|wasm|d\.ts)$|^generated$|^THIRD-PARTY-LICENSES.txt$/.test(name),
     );
     expect(foreign).toEqual([]);
+    const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    for (const work of ['pulldown-cmark', 'codespan-reporting', 'commander', 'Unicode-3.0']) {
+      expect(notices).toContain(work);
+    }
   });
 
   test('declares the functions that every entry has', () => {
