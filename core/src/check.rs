@@ -6,6 +6,7 @@ use crate::error::OkstraError;
 use crate::finding::{Code, Draft, Finding};
 use crate::fix;
 use crate::graph::Graph;
+use crate::plan::outline::Block;
 use crate::plan::{ApprovalState, Document, Plan, Stage};
 use crate::rules::{self, Checker};
 
@@ -165,10 +166,16 @@ pub fn approve_plan(source: &[u8]) -> Result<ApproveResult, OkstraError> {
         return Ok(ApproveResult { text: original.to_owned(), changed: false, held_by });
     }
     let approved = approved(&doc);
-    if Document::read(&approved).approval.state() != ApprovalState::Approved {
+    let after = Document::read(&approved);
+    // The new line must not take a heading behind it into its list.
+    let headings = |doc: &Document<'_>| {
+        doc.outline.blocks.iter().filter(|block| matches!(block, Block::Heading(_))).count()
+    };
+    if after.approval.state() != ApprovalState::Approved || headings(&after) != headings(&doc) {
         let line = doc.line(original.len());
         return Err(OkstraError::NotApprovable { line });
     }
+    drop(after);
     Ok(ApproveResult { text: approved, changed: true, held_by: Vec::new() })
 }
 

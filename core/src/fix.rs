@@ -50,7 +50,6 @@ pub(crate) fn renumber(doc: &Document<'_>) -> Vec<DraftEdit> {
                 text: canonical_dependencies(&moved),
             });
         }
-        mentions(doc.text, &row.range, new, &mut edits);
     }
     for section in &doc.sections.found {
         let Some(number) = new.get(section.stage).map(number_of) else {
@@ -60,14 +59,17 @@ pub(crate) fn renumber(doc: &Document<'_>) -> Vec<DraftEdit> {
             let text = section.canonical_heading(number, &section.title);
             edits.push(DraftEdit { range: section.source.clone(), text });
         }
-        mentions(doc.text, &(section.source.end..section.range.end), new, &mut edits);
     }
+    mentions(doc.text, &(0..doc.text.len()), new, &mut edits);
     let edits = order::sorted(edits, |edit| (edit.range.start as u64, edit.range.end as u64));
-    // A mention inside a cell that is rewritten anyway is part of that edit.
+    // A mention inside a cell or a heading that is rewritten anyway is part of that edit. Of two
+    // edits that begin together the longer one comes last and counts.
     let mut kept: Vec<DraftEdit> = Vec::with_capacity(edits.len());
     for edit in edits {
-        if kept.last().is_none_or(|last| last.range.end <= edit.range.start) {
-            kept.push(edit);
+        match kept.last_mut() {
+            Some(last) if last.range.start == edit.range.start => *last = edit,
+            Some(last) if last.range.end > edit.range.start => {}
+            _ => kept.push(edit),
         }
     }
     kept
@@ -101,7 +103,8 @@ fn mentions(text: &str, range: &ByteRange, new: &FirstOf, edits: &mut Vec<DraftE
         let mut behind = behind.chars();
         let ends = match behind.next() {
             Some('.') => behind.next().is_none_or(|ch| digit(ch).is_none()),
-            Some(ch) => !ch.is_alphanumeric() && ch != '_',
+            // `stage 2/1` is a part of something, `#452-stage-2-price` a link to a heading.
+            Some(ch) => !ch.is_alphanumeric() && !matches!(ch, '_' | '/' | '-'),
             None => true,
         };
         if let (true, true, Some((old, number))) = (
@@ -127,8 +130,10 @@ fn find_stage(text: &str) -> Option<usize> {
 /// Applies the repairs of findings that do not overlap, in source order; returns the new text and
 /// which findings were repaired. Repairs left out are for the next round.
 pub(crate) fn apply(text: &str, drafts: &[Draft]) -> (String, Vec<usize>) {
+    // An edit that is no range of this text could only do harm; its repair is left out.
     let edits_of = |at: usize| {
-        drafts.get(at).and_then(|draft| draft.fix.as_ref()).map(|fix| fix.edits.as_slice())
+        let edits = drafts.get(at)?.fix.as_ref()?.edits.as_slice();
+        edits.iter().all(|edit| text.get(edit.range.clone()).is_some()).then_some(edits)
     };
     // A repair with many edits goes first: it must be whole or not at all.
     let many = |at: usize| u64::from(edits_of(at).is_none_or(|edits| edits.len() < 2));

@@ -1,4 +1,5 @@
 /** Reading and replacing files, on a real file system. */
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -9,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -94,13 +96,36 @@ describe('replacing', () => {
     expect(readdirSync(folder)).toEqual(['plan.md']);
   });
 
-  it('does not write through what lies at the temporary name', () => {
-    const bait = join(folder, 'bait');
-    writeFileSync(bait, 'untouched');
-    symlinkSync('bait', join(folder, `.plan.md.${process.pid}.tmp`));
-    expect(failure(() => replace())).toMatchObject({ reason: 'other' });
-    expect(readFileSync(bait, 'utf8')).toBe('untouched');
-    expect(readFileSync(file, 'utf8')).toBe('before');
+  it('sweeps up what a killed process left, and nothing younger or other', () => {
+    const names = [
+      '.plan.md.123-abc.tmp',
+      '.plan.md.124-new.tmp',
+      '.plan.md.tmp',
+      '.other.1-a.tmp',
+    ];
+    for (const name of names) {
+      writeFileSync(join(folder, name), 'half');
+      const age = name.includes('-new') ? 0 : 3600;
+      const then = Date.now() / 1000 - age;
+      utimesSync(join(folder, name), then, then);
+    }
+    replace();
+    expect(readdirSync(folder).sort()).toEqual([...names.slice(1), 'plan.md'].sort());
+  });
+
+  it('refuses a file that is set to read-only', () => {
+    chmodSync(file, 0o444);
+    // Root may write everything; for the superuser the replacement goes through.
+    if (process.getuid?.() === 0) replace();
+    else expect(failure(() => replace())).toMatchObject({ reason: 'denied' });
+    expect(lstatSync(file).mode & 0o777).toBe(0o444);
+  });
+
+  it('refuses what is no regular file', () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(failure(() => replace(pipe))).toMatchObject({ reason: 'other' });
+    expect(readdirSync(folder).sort()).toEqual(['pipe', 'plan.md']);
   });
 
   it('does not bring back a file that has gone', () => {

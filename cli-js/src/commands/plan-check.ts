@@ -56,7 +56,13 @@ export function checkOnce(
   if (values.fix) {
     // The repaired plan takes standard output; the report has to make room.
     toScreen = inputs.every(({ path }) => path !== null);
-    const repaired = inputs.map((input) => repair(input, options, api, context));
+    // A plan named twice is repaired once.
+    const done = new Map<string | null, ReturnType<typeof repair>>();
+    const repaired = inputs.map((input) => {
+      const one = done.get(input.path) ?? repair(input, options, api, context);
+      done.set(input.path, one);
+      return one;
+    });
     inputs = repaired.map(({ input }) => input);
     status = Math.max(status, ...repaired.map((one) => one.status));
   }

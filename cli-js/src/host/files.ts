@@ -37,6 +37,11 @@ export function replaceFile(file: string, was: Uint8Array, text: string): void {
   try {
     const target = fs.realpathSync(file);
     const before = fs.statSync(target);
+    if (!before.isFile()) {
+      throw new HostError('other', file, 'not a regular file', 'give a file that can be replaced');
+    }
+    // Renaming asks for the rights of the folder only; a file set to read-only is meant to stay.
+    fs.accessSync(target, fs.constants.W_OK);
     put(target, text, before, () => {
       if (!fs.readFileSync(target).equals(was)) {
         throw new HostError(
@@ -70,7 +75,10 @@ export function writeFile(file: string, text: string): void {
  */
 function put(target: string, text: string, before: fs.Stats | undefined, check: () => void): void {
   const folder = path.dirname(target);
-  const temporary = path.join(folder, `.${path.basename(target)}.${process.pid}.tmp`);
+  const name = `.${path.basename(target)}.`;
+  sweep(folder, name);
+  const unique = `${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
+  const temporary = path.join(folder, `${name}${unique}.tmp`);
   const file = fs.openSync(temporary, 'wx', before?.mode ?? 0o666);
   try {
     try {
@@ -87,6 +95,27 @@ function put(target: string, text: string, before: fs.Stats | undefined, check: 
     throw error;
   }
   flushFolder(folder);
+}
+
+/** How long a temporary file is left alone, in milliseconds: no write takes as long. */
+const STALE = 60_000;
+
+/** Removes the temporary files of processes that were killed before they could. */
+function sweep(folder: string, name: string): void {
+  let entries: string[];
+  try {
+    entries = fs.readdirSync(folder);
+  } catch (error) {
+    // A folder that may be written but not listed.
+    if (codeOf(error) === 'EACCES') return;
+    throw error;
+  }
+  for (const entry of entries) {
+    if (!entry.startsWith(name) || !/^\d+-[\da-z]+\.tmp$/.test(entry.slice(name.length))) continue;
+    const file = path.join(folder, entry);
+    const found = fs.lstatSync(file, { throwIfNoEntry: false });
+    if (found?.isFile() && Date.now() - found.mtimeMs > STALE) fs.rmSync(file, { force: true });
+  }
 }
 
 /** Gives the new file the owner and the mode of the old one, as far as the system lets us. */
@@ -143,8 +172,8 @@ function explain(error: unknown, file: string): HostError {
       return new HostError(
         'other',
         file,
-        `the temporary file .${path.basename(file)}.${process.pid}.tmp is in the way`,
-        'remove it',
+        'a temporary file is in the way',
+        'run the command again',
       );
     case 'ERR_FS_FILE_TOO_LARGE':
     case 'ERR_STRING_TOO_LONG':

@@ -2,7 +2,8 @@
 
 use super::ApprovalState;
 use super::heading::folded;
-use super::outline::{Block, Outline, Table};
+use super::number::{is_mark, strip_word};
+use super::outline::{Block, Outline, Table, Task};
 use crate::source::ByteRange;
 
 /// What the document says about its approval.
@@ -56,7 +57,7 @@ pub(crate) fn read(outline: &Outline<'_>) -> ApprovalLines {
     let mut lines = ApprovalLines::default();
     for block in &outline.blocks {
         if let Block::Task(task) = block
-            && is_approval(&task.text)
+            && is_approval(task)
         {
             let line = Line { marker: task.marker.clone(), range: task.range.clone() };
             if task.checked { lines.ticked.push(line) } else { lines.open.push(line) }
@@ -65,14 +66,21 @@ pub(crate) fn read(outline: &Outline<'_>) -> ApprovalLines {
     lines
 }
 
-/// `Approved`, alone or with a mark or a note behind it (`Approved (by Kim, 3 May)`).
-fn is_approval(text: &str) -> bool {
-    let Some(rest) = super::number::strip_word(text.trim(), "approved") else {
+/// `Approved`, alone or with a mark or a note behind it (`Approved (by Kim, 3 May)`). Of an open
+/// line more is taken: it only ever holds back. `Approved: no` with a tick is no approval, and so
+/// is one struck out.
+fn is_approval(task: &Task) -> bool {
+    let Some(rest) = strip_word(task.text.trim(), "approved") else {
         return false;
     };
-    let rest = rest.trim_start();
-    let by = super::number::strip_word(rest, "by ").is_some();
-    by || !rest.starts_with(|ch: char| ch.is_alphanumeric())
+    if !task.checked {
+        return !rest.starts_with(|ch: char| ch.is_alphanumeric());
+    }
+    let rest = rest.trim_start_matches(|ch: char| {
+        ch.is_whitespace() || is_mark(ch) || matches!(ch, '.' | '!')
+    });
+    let noted = rest.starts_with(['(', '（']) || strip_word(rest, "by ").is_some();
+    !task.struck && (rest.is_empty() || noted)
 }
 
 /// Reads every `Clarification Items` table.

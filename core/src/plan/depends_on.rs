@@ -71,6 +71,9 @@ fn read_careless(text: &str, cell: &Cell, raw: &str) -> DependsOn {
         return unreadable(Unreadable::Struck);
     }
     let plain = cell.plain(text);
+    if cell.joins_digits() {
+        return unreadable(Unreadable::Words(raw.to_owned()));
+    }
     if plain.trim().is_empty() && !raw.is_empty() {
         return unreadable(Unreadable::OnlyComment);
     }
@@ -144,7 +147,8 @@ fn is_none(text: &str) -> bool {
     is_none_word(word) && without_notes(note).is_some_and(|rest| rest.trim().is_empty())
 }
 
-fn is_none_word(text: &str) -> bool {
+/// Whether a text is a word that means "none", with or without a full stop.
+pub(crate) fn is_none_word(text: &str) -> bool {
     let word = text.trim().to_ascii_lowercase();
     let word = word.strip_suffix('.').filter(|word| !word.is_empty()).unwrap_or(&word);
     NONE_WORDS.contains(&word)

@@ -1,5 +1,6 @@
 //! The paths of a step's `files` cell.
 
+use super::depends_on::is_none_word;
 use super::outline::Cell;
 use crate::order::order_by;
 
@@ -81,7 +82,7 @@ fn read_between(text: &str, files: &mut Vec<StepFile>) {
 }
 
 fn read_list(text: &str, files: &mut Vec<StepFile>) {
-    if !text.contains([',', ';', '，', '、', '\n']) {
+    if !text.contains([',', ';', '，', '；', '、', '\n']) {
         return add(text, files);
     }
     for piece in pieces(text) {
@@ -101,7 +102,7 @@ fn pieces(text: &str) -> Vec<String> {
             _ => {}
         }
         let separates = match ch {
-            ',' | ';' | '，' | '、' => depth == 0,
+            ',' | ';' | '，' | '；' | '、' => depth == 0,
             '\n' => true,
             _ => false,
         };
@@ -136,6 +137,27 @@ fn add(piece: &str, files: &mut Vec<StepFile>) {
 
 #[inline(never)]
 fn add_decorated(piece: &str, files: &mut Vec<StepFile>) {
+    // `a.rs and b.rs` and `a.rs b.rs`: a blank in a path is rarer than a missing comma, as long as
+    // every word is a path.
+    let joins = |word: &str| matches!(word, "and" | "&" | "+");
+    if piece.contains(char::is_whitespace)
+        && piece.split_whitespace().all(|word| joins(word) || is_path(word))
+    {
+        for word in piece.split_whitespace().filter(|word| !joins(word)) {
+            add_one(word, files);
+        }
+    } else {
+        add_one(piece, files);
+    }
+}
+
+/// Whether a word has a slash or an extension.
+fn is_path(word: &str) -> bool {
+    let extension = word.rsplit_once('.').map_or("", |(_, extension)| extension);
+    word.contains('/') || extension.starts_with(|ch: char| ch.is_ascii_alphanumeric())
+}
+
+fn add_one(piece: &str, files: &mut Vec<StepFile>) {
     let name = without_lines(piece);
     if is_none(name) {
         return;
@@ -151,11 +173,8 @@ fn add_decorated(piece: &str, files: &mut Vec<StepFile>) {
 }
 
 fn is_none(name: &str) -> bool {
-    let word = name.trim_matches(['(', ')', '.']);
-    word.is_empty()
-        || word.chars().all(|ch| matches!(ch, '-' | '–' | '—'))
-        || word.eq_ignore_ascii_case("none")
-        || word.eq_ignore_ascii_case("n/a")
+    let word = name.trim_matches(['(', ')']);
+    word.is_empty() || word == "." || is_none_word(word)
 }
 
 /// Strips what points into a file: `:10-20`, `:10:5`, `::test_name`, `#L10`, ` (lines 3–9)`.

@@ -27,6 +27,8 @@ pub(crate) fn stage_heading(plain: &str) -> Option<StageHeading> {
     }
     let (stage, rest) = number::leading(spaced)?;
     let (note, rest) = note(rest);
+    let marked = rest.trim_start_matches(|ch: char| ch.is_whitespace() || is_mark(ch));
+    let rest = if marked.len() < rest.trim_start().len() { marked } else { rest };
     let title_at = separator(rest).map(|title| plain.len() - title.len());
     Some(StageHeading { stage, number, title_at, note })
 }
@@ -48,7 +50,7 @@ pub(crate) fn map_heading(plain: &str) -> Option<MapTitle> {
         return None;
     }
     let (_, rest) = note(strip_word(spaced, "map")?);
-    let rest = rest.trim();
+    let rest = rest.trim_matches(|ch: char| ch.is_whitespace() || is_mark(ch));
     (rest.is_empty() || rest == ":" || rest == "：").then(|| MapTitle { number: dotted(&number) })
 }
 
@@ -177,6 +179,8 @@ mod tests {
             ("Stage 1: part", 1, &[], Some("part")),
             ("4.5.2 Stage 2 (optional): part", 2, &[4, 5, 2], Some("part")),
             ("4.5.1 Stage 1", 1, &[4, 5, 1], Some("")),
+            ("4.5.1 Stage 1 🚀: part", 1, &[4, 5, 1], Some("part")),
+            ("4.5.1 Stage 1 ✅", 1, &[4, 5, 1], Some("")),
             ("4.5.1 Stage 1 overview", 1, &[4, 5, 1], None),
             ("4.5.1 Stage 12-part", 12, &[4, 5, 1], None),
         ];

@@ -139,7 +139,7 @@ use sections::{Section, Sections, StepRow, Subsection};
 use stage_map::{MapHeading, MapRow, StageMap};
 
 use crate::order::{self, FirstOf};
-use crate::source::LineIndex;
+use crate::source::{ByteRange, LineIndex};
 
 /// A plan as it was read, in byte ranges: what the rules work on.
 #[derive(Debug)]
@@ -220,6 +220,20 @@ impl<'a> Document<'a> {
     #[inline(never)]
     pub(crate) fn dependencies(&self, row: usize) -> &[u32] {
         self.dependencies.get(row).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The section of the Stage Map, from its heading to the next of level 1 or 2; empty where
+    /// there is not one Stage Map.
+    pub(crate) fn map_range(&self) -> ByteRange {
+        let [map] = self.maps.as_slice() else {
+            return 0..0;
+        };
+        let behind = self.outline.blocks.iter().skip(map.block + 1);
+        let next = behind.filter_map(|block| match block {
+            outline::Block::Heading(heading) if heading.level <= 2 => Some(heading.line_start),
+            _ => None,
+        });
+        map.line_start..next.min().unwrap_or(self.text.len())
     }
 
     /// The section of a row.

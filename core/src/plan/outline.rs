@@ -10,6 +10,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::front_matter;
+use super::number::digit;
 use crate::source::ByteRange;
 
 /// The blocks of a document in source order.
@@ -106,6 +107,32 @@ impl Cell {
         text.get(self.range.clone()).unwrap_or_default()
     }
 
+    /// Whether two digits that stand side by side have markup between them (`1**2**`): one number
+    /// to a parser, two to a reader.
+    pub(crate) fn joins_digits(&self) -> bool {
+        let Some(inline) = self.inline.as_ref() else {
+            return false;
+        };
+        let mut before: Option<&Piece> = None;
+        for (index, piece) in inline.pieces.iter().enumerate() {
+            let end = inline.pieces.get(index + 1).map_or(inline.text.len(), |next| next.at);
+            // A tag is no text; what it parts is seen at the next piece.
+            if end == piece.at {
+                continue;
+            }
+            let plain = end - piece.at == piece.source.len();
+            let (head, tail) = inline.text.split_at_checked(piece.at).unwrap_or_default();
+            if before.is_some_and(|before| before.source.end != piece.source.start || !plain)
+                && head.chars().next_back().is_some_and(|ch| digit(ch).is_some())
+                && tail.chars().next().is_some_and(|ch| digit(ch).is_some())
+            {
+                return true;
+            }
+            before = Some(piece);
+        }
+        false
+    }
+
     /// Whether any of its text is struck out.
     pub(crate) fn is_struck(&self) -> bool {
         self.inline.as_ref().is_some_and(|inline| inline.struck)
@@ -148,6 +175,8 @@ pub(crate) struct Task {
     pub(crate) marker: ByteRange,
     /// The item's own first line, without markup.
     pub(crate) text: String,
+    /// Whether some of it is struck out.
+    pub(crate) struck: bool,
     /// From the brackets to the end of that line.
     pub(crate) range: ByteRange,
 }
@@ -224,12 +253,15 @@ impl<'a> Reader<'a> {
             Event::Text(text) => self.text(&text, range),
             Event::Code(text) => self.markup(range, |inline, range| inline.push_code(&text, range)),
             Event::InlineHtml(html) | Event::Html(html) => {
-                if html.trim_start().to_ascii_lowercase().starts_with("<br") {
-                    self.markup(range, |inline, range| inline.push("\n", range));
-                } else {
-                    // No text, but a part of the source that belongs to what is around it.
-                    self.markup(range, |inline, range| inline.push("", range));
-                }
+                let name = tag_name(&html);
+                let text = if name.eq_ignore_ascii_case("br") { "\n" } else { "" };
+                let strikes =
+                    ["del", "s", "strike"].iter().any(|tag| name.eq_ignore_ascii_case(tag));
+                // A tag is no text, but a part of the source that belongs to what is around it.
+                self.markup(range, |inline, range| {
+                    inline.struck |= strikes;
+                    inline.push(text, range);
+                });
             }
             Event::SoftBreak | Event::HardBreak => {
                 if let Open::Task { .. } = self.open {
@@ -441,7 +473,9 @@ impl<'a> Reader<'a> {
         let lead = source.len() - source.trim_start().len();
         let trimmed = source.trim();
         let content_range = if trimmed.is_empty() {
-            range.start + lead.min(1)..range.start + lead.min(1)
+            // Behind the first blank, which need not be one byte long.
+            let at = range.start + source.chars().next().map_or(0, char::len_utf8);
+            at..at
         } else {
             range.start + lead..range.start + lead + trimmed.len()
         };
@@ -478,6 +512,7 @@ impl<'a> Reader<'a> {
                 checked,
                 marker,
                 text: inline.text,
+                struck: inline.struck,
                 range,
             }));
         }
@@ -517,6 +552,13 @@ impl Inline {
         let broken = before.iter().any(|(_, source)| source.end > start && source.end < end);
         (start <= end && !broken).then_some(start..end)
     }
+}
+
+/// The name of an opening tag; empty for a closing one and for a comment.
+fn tag_name(html: &str) -> &str {
+    let name = html.trim_start().strip_prefix('<').unwrap_or_default();
+    let end = name.find(|ch: char| !ch.is_ascii_alphanumeric()).unwrap_or(name.len());
+    name.get(..end).unwrap_or_default()
 }
 
 fn level_number(level: HeadingLevel) -> u8 {

@@ -219,6 +219,8 @@ fn misnumbered(found: &heading::StageHeading, map_number: Option<&str>) -> Optio
 fn escaped(plain: &str) -> String {
     let mut text = String::with_capacity(plain.len());
     for ch in plain.chars() {
+        // A heading is one line, whatever `<br>` or `&#10;` made of it.
+        let ch = if matches!(ch, '\n' | '\r') { ' ' } else { ch };
         if matches!(ch, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '&') {
             text.push('\\');
         }

@@ -136,15 +136,17 @@ fn read_row(outline: &Outline<'_>, row: &Row, columns: [Option<usize>; 5]) -> Ma
     let place = |cell: Option<&Cell>| cell.map_or_else(|| end.clone(), |cell| cell.range.clone());
     let plain =
         |cell: Option<&Cell>| cell.map(|cell| single_line(cell.plain(text))).unwrap_or_default();
+    let sure = |cell: Option<&Cell>| !cell.is_some_and(Cell::joins_digits);
     let stage_text = plain(stage);
     let step_count_text = plain(steps);
     MapRow {
         range: row.range.clone(),
-        stage: number::read(&stage_text).map(|number| number.value),
+        stage: number::read(&stage_text).map(|number| number.value).filter(|_| sure(stage)),
         cancelled: stage.is_some_and(Cell::is_struck),
         title: plain(title),
         depends_on: depends_on::read(text, depends),
-        step_count: number::count(&step_count_text),
+        step_count: number::count(&step_count_text)
+            .filter(|_| sure(steps) && !steps.is_some_and(Cell::is_struck)),
         step_count_text,
         summary: plain(summary),
         stage_cell: place(stage),

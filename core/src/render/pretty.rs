@@ -216,12 +216,14 @@ struct Excerpt {
 impl Excerpt {
     fn new(source: &str, range: SourceRange) -> Self {
         let (start, mut end) = (range.start.offset as usize, range.end.offset as usize);
+        // Behind the bytes that can be shown nothing is looked at: a thousand findings may name one
+        // line of ten megabytes.
+        end = end.min(boundary_behind(source, start + MOST_BYTES));
         let place = source.get(start..end).unwrap_or_default();
         // A place over many lines is shown by its first one.
         if place.lines().take(MOST_LINES + 1).count() > MOST_LINES {
             end = start + place.find(['\n', '\r']).unwrap_or(place.len());
         }
-        end = end.min(boundary_behind(source, start + MOST_BYTES));
         let from = window_start(source, start);
         let to = window_end(source, end);
         let mut excerpt = Self {

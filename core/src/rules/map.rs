@@ -154,8 +154,8 @@ impl Checker<'_, '_> {
     /// S2: Stages are numbered 1, 2, 3 … in the order of their rows; a struck out row keeps its
     /// number. A number that cannot be read is a finding at its cell, never a row that vanishes.
     /// The repair renumbers the rows and everything that refers to them: `depends-on`, section
-    /// headings, and mentions of a stage in the Stage Map and the stage sections. It is withheld
-    /// where a number stands twice or cannot be read, and where a dependency names a number that no
+    /// headings, and mentions such as `Stage 2` and `stage-2.json` all over the plan. It is withheld
+    /// where a row is cut off or has cells too many or too few (W4), where a number stands twice or cannot be read, and where a dependency names a number that no
     /// row has, since renumbering could then connect the wrong stages.
     pub(super) fn numbered_in_order(&mut self) {
         let doc = self.doc;
@@ -347,7 +347,9 @@ impl Checker<'_, '_> {
         };
         let message = format!("Stage Map step-count={announced} but real count={real}");
         let mut draft = Draft::new(Code::S7, row.number(), row.step_count_cell.clone(), message);
+        // Without any step the table is more likely at fault than the number.
         if row.step_count_written
+            && real > 0
             && self.doc.section(row).is_some_and(|section| section.has_step_table)
         {
             draft = draft.replace(

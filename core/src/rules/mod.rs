@@ -18,7 +18,9 @@ use crate::finding::{Code, Draft, Finding, Severity};
 use crate::graph::{Graph, StageGraph, Vertex};
 use crate::order::{FirstOf, sorted};
 use crate::plan::Document;
+use crate::plan::sections::Section;
 use crate::printable::steers_terminal;
+use crate::source::ByteRange;
 
 /// A rule as its documentation tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -100,6 +102,7 @@ impl<'d, 'a> Checker<'d, 'a> {
         self.has_steps();
         self.no_trap();
         self.same_title();
+        self.withhold_repairs();
         let found = std::mem::take(&mut self.found);
         if found.len() < 2 {
             return found;
@@ -109,6 +112,56 @@ impl<'d, 'a> Checker<'d, 'a> {
             let end = (draft.range.end as u64) << 8;
             (draft.range.start as u64, end | draft.code as u64)
         })
+    }
+
+    /// Takes the repairs away that build on something doubtful. Where a trap (W4) hides or shifts
+    /// cells, a repair would write down for good what the author did not mean: a number from the
+    /// wrong cell, a count without the rows that were cut off.
+    fn withhold_repairs(&mut self) {
+        let doc = self.doc;
+        let trap = |draft: &Draft| draft.code == Code::W4;
+        if !self.found.iter().any(trap) {
+            return;
+        }
+        let traps: Vec<ByteRange> = self
+            .found
+            .iter()
+            .filter(|draft| trap(draft))
+            .map(|draft| draft.range.clone())
+            .collect();
+        let traps = sorted(traps, |range| (range.start as u64, range.end as u64));
+        let traps_in = |range: &ByteRange| {
+            let first = traps.partition_point(|trap| trap.start < range.start);
+            let end = traps.partition_point(|trap| trap.start < range.end);
+            traps.get(first..end).unwrap_or_default()
+        };
+        let map_is_whole = traps_in(&doc.map_range()).is_empty();
+        // A step with cells too many or too few is a step all the same.
+        let hides_steps = |section: &Section| {
+            traps_in(&section.range)
+                .iter()
+                .any(|trap| !section.steps.iter().any(|step| step.range.start == trap.start))
+        };
+        let rows = &doc.map.rows;
+        for draft in &mut self.found {
+            let Some(fix) = &draft.fix else { continue };
+            let doubtful = fix.edits.iter().any(|edit| {
+                let row = rows.partition_point(|row| row.range.end < edit.range.start);
+                rows.get(row).is_some_and(|row| {
+                    row.range.start <= edit.range.start && !traps_in(&row.range).is_empty()
+                })
+            }) || draft.code == Code::S2 && !map_is_whole
+                || draft.code == Code::S7
+                    && doc
+                        .section_of
+                        .get(draft.stage)
+                        .and_then(|at| doc.sections.found.get(at))
+                        .is_some_and(hides_steps);
+            if doubtful {
+                draft.fix = None;
+                draft.help.get_or_insert_with(|| String::from(MEND_FIRST));
+            }
+        }
     }
 
     /// The number of waves.
@@ -125,6 +178,9 @@ impl<'d, 'a> Checker<'d, 'a> {
         self.found.push(draft);
     }
 }
+
+/// What to do where a repair is withheld.
+const MEND_FIRST: &str = "mend what the W4 beside it shows first; then `--fix` can repair this";
 
 /// The severity of a code under the options of a check.
 pub(crate) fn severity(code: Code, options: CheckOptions) -> Severity {

@@ -17,7 +17,7 @@ impl Checker<'_, '_> {
     /// W4: The Markdown says what it seems to say: no code fence that is never closed, or closed
     /// early by a nested one of the same length (the finding names what it swallowed); no comment
     /// or front matter that is never closed; no text turned into a heading by the rule under it; no
-    /// table row cut off by a blank line, with too many or too few cells, or split by an unescaped
+    /// table row cut off by a blank line or by other text, with too many or too few cells, or split by an unescaped
     /// pipe in a code span; no table that is none because its delimiter row has another number of
     /// cells.
     pub(super) fn no_trap(&mut self) {
@@ -25,12 +25,24 @@ impl Checker<'_, '_> {
         let outline = &doc.outline;
         let mut drafts = Vec::new();
         let mut after_table: Option<&Table> = None;
+        // The last table of this section, and up to where the text behind it was looked at.
+        let mut behind: Option<(&Table, usize)> = None;
         let mut early: Option<usize> = None;
         if doc.text.trim_start_matches('\u{feff}').starts_with("---") {
             drafts.extend(self.front_matter());
         }
         for (at, block) in outline.blocks.iter().enumerate() {
             let mut table_here = None;
+            if let Some((table, from)) = behind
+                && !matches!(block, Block::Paragraph(_) | Block::Task(_))
+            {
+                let next = start_of(block);
+                self.hidden_rows(table, from..next, &mut drafts);
+                behind = match block {
+                    Block::Heading(_) | Block::ListHeading(_) => None,
+                    _ => Some((table, end_of(block))),
+                };
+            }
             match block {
                 Block::Fence(fence) => {
                     // The fence that was closed early opens another one with its own end; that
@@ -50,15 +62,24 @@ impl Checker<'_, '_> {
                 Block::Table(table) => {
                     table_rows(outline, table, &mut drafts);
                     table_here = Some(table);
+                    behind = Some((table, table.range.end));
                 }
                 Block::Paragraph(range)
                     if doc.text.get(range.clone()).is_some_and(|text| text.starts_with('|')) =>
                 {
-                    drafts.extend(self.stray_row(range, after_table));
+                    let stray = self.stray_row(range, after_table);
+                    if let (Some((table, from)), true) = (behind, stray.is_some()) {
+                        self.hidden_rows(table, from..range.start, &mut drafts);
+                        behind = Some((table, range.end));
+                    }
+                    drafts.extend(stray);
                 }
                 _ => {}
             }
             after_table = table_here;
+        }
+        if let Some((table, from)) = behind {
+            self.hidden_rows(table, from..doc.text.len(), &mut drafts);
         }
         for draft in &mut drafts {
             draft.stage = doc.stage_at(draft.range.start);
@@ -220,6 +241,44 @@ impl Checker<'_, '_> {
         )
     }
 
+    /// Rows of a table that something else swallowed: a list item or a quote that begins above
+    /// them, a line of text, a lone pipe. One finding for rows in a row; a table of its own in a
+    /// quote is none.
+    #[inline(never)]
+    fn hidden_rows(&self, table: &Table, range: ByteRange, drafts: &mut Vec<Draft>) {
+        let source = self.doc.text.get(range.clone()).unwrap_or_default();
+        if !source.contains('|') {
+            return;
+        }
+        let mut run: Option<ByteRange> = None;
+        let mut quoted_table = false;
+        let mut runs = Vec::new();
+        for (at, line) in lines_at(source) {
+            let indent = line.len() - line.trim_start().len();
+            let row = line.trim_start_matches([' ', '\t', '>', '*', '+', '-']);
+            if indent < 4 && row.starts_with('|') && written_cells(row) >= 2 {
+                quoted_table |= is_delimiter(row);
+                let end = range.start + at + line.trim_end().len();
+                run.get_or_insert(range.start + at + indent..end);
+            } else if let Some(first) = run.take() {
+                runs.extend((!quoted_table).then_some(first));
+                quoted_table = false;
+            }
+        }
+        runs.extend(run.filter(|_| !quoted_table));
+        for place in runs {
+            let message = format!(
+                "the row is no part of the table of line {}: what stands before it cuts it off",
+                self.doc.line(table.range.start)
+            );
+            drafts.push(
+                Draft::new(Code::W4, 0, place, message).help(
+                    "put it right under the table's last row, without anything before its `|`",
+                ),
+            );
+        }
+    }
+
     /// A paragraph that looks like a row of a table.
     #[inline(never)]
     fn stray_row(&self, range: &ByteRange, after_table: Option<&Table>) -> Option<Draft> {
@@ -257,6 +316,28 @@ impl Checker<'_, '_> {
                 "put it under a header row and a delimiter row",
             ),
         }
+    }
+}
+
+/// Where a block begins.
+fn start_of(block: &Block) -> usize {
+    match block {
+        Block::Heading(heading) | Block::ListHeading(heading) => heading.line_start,
+        Block::Table(table) => table.range.start,
+        Block::Fence(fence) => fence.range.start,
+        Block::Task(task) => task.range.start,
+        Block::Paragraph(range) | Block::Html(range) => range.start,
+    }
+}
+
+/// Where a block ends.
+fn end_of(block: &Block) -> usize {
+    match block {
+        Block::Heading(heading) | Block::ListHeading(heading) => heading.range.end,
+        Block::Table(table) => table.range.end,
+        Block::Fence(fence) => fence.range.end,
+        Block::Task(task) => task.range.end,
+        Block::Paragraph(range) | Block::Html(range) => range.end,
     }
 }
 

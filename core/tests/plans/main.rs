@@ -7,6 +7,7 @@
     reason = "a test reads its fixtures and stops where they or its own arithmetic are wrong"
 )]
 
+mod changes;
 mod fixtures;
 #[cfg(not(debug_assertions))]
 mod growth;
