@@ -120,7 +120,7 @@ impl OkstraError {
             ),
             Self::Binary { offset, line } => (
                 ErrorCode::Binary,
-                Some("give a Markdown file; if it is one, remove the NUL byte"),
+                Some("give a Markdown file saved as UTF-8; UTF-16 has such bytes"),
                 ErrorDetails { offset: Some(*offset), line: Some(*line), ..none },
             ),
             Self::TooLarge { bytes, limit } => (

@@ -12,7 +12,8 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// One edge a dependency, in row order.
     pub edges: Vec<Edge>,
-    /// The stages of each wave. Wave 1 is the first entry; stages in or behind a cycle are in none.
+    /// The stages of each wave. Wave 1 is the first entry; stages in or behind a cycle, or behind a
+    /// cell that cannot be read, are in none.
     pub waves: Vec<Vec<u32>>,
     /// The number of the wave with the most stages, from 1 (the first of equals); 0 without stages.
     pub widest_wave: u32,
@@ -22,6 +23,9 @@ pub struct Graph {
     /// its lowest stage, every stage followed by the one it depends on. A stage that depends on
     /// itself is a cycle of one.
     pub cycles: Vec<Vec<u32>>,
+    /// The stages whose `depends-on` cell cannot be read (S6), ascending. What they wait for is not
+    /// known, so they and the stages behind them are in no wave.
+    pub unclear: Vec<u32>,
 }
 
 /// One stage in the graph.
@@ -79,6 +83,8 @@ pub(crate) struct Vertex {
     pub(crate) steps: u32,
     /// Indices of the vertices it depends on, ascending, each once; its own where the plan says so.
     pub(crate) depends_on: Vec<usize>,
+    /// Whether it may depend on more than could be read.
+    pub(crate) unclear: bool,
 }
 
 /// The most edges the search for a shortest cycle walks. A knot that needs more still gets a true
@@ -110,7 +116,8 @@ impl StageGraph {
         let mut dependents = vec![Vec::new(); vertices.len()];
         let mut open: Vec<usize> = Vec::with_capacity(vertices.len());
         for (at, vertex) in vertices.iter().enumerate() {
-            open.push(vertex.depends_on.len());
+            // One dependency more than can ever be done.
+            open.push(vertex.depends_on.len() + usize::from(vertex.unclear));
             for &on in &vertex.depends_on {
                 if let Some(list) = dependents.get_mut(on) {
                     list.push(at);
@@ -288,6 +295,13 @@ impl StageGraph {
             stages: critical.iter().map(|&at| self.stage(at)).collect(),
         };
         let cycles = self.cycles();
+        let mut unclear: Vec<u32> = self
+            .vertices
+            .iter()
+            .filter(|vertex| vertex.unclear)
+            .map(|vertex| vertex.stage)
+            .collect();
+        sort(&mut unclear);
         Graph {
             nodes,
             edges,
@@ -298,6 +312,7 @@ impl StageGraph {
                 .into_iter()
                 .map(|cycle| cycle.into_iter().map(|at| self.stage(at)).collect())
                 .collect(),
+            unclear,
         }
     }
 

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readFile, replaceFile, writeFile } from '../../cli-js/src/host/files.js';
+import { isSameFile, readFile, replaceFile, writeFile } from '../../cli-js/src/host/files.js';
 
 let folder: string;
 let file: string;
@@ -132,6 +132,18 @@ describe('replacing', () => {
     rmSync(file);
     expect(failure(() => replace())).toMatchObject({ reason: 'missing' });
     expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('two paths', () => {
+  it('are one file through links too', () => {
+    symlinkSync('plan.md', join(folder, 'link.md'));
+    writeFileSync(join(folder, 'other.md'), 'before');
+    const same = (one: string, other: string) => isSameFile(join(folder, one), join(folder, other));
+    expect(same('plan.md', './plan.md')).toBe(true);
+    expect(same('link.md', 'plan.md')).toBe(true);
+    expect(same('other.md', 'plan.md')).toBe(false);
+    expect(same('gone.md', 'gone.md')).toBe(false);
   });
 });
 

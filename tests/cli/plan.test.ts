@@ -37,6 +37,26 @@ describe('plan graph', () => {
     expect(stdout.endsWith('\n')).toBe(true);
   });
 
+  it('says which stages wait for nobody knows what', async () => {
+    const world = new World({ 'p.md': GOOD.replace(/\| \(none\) \|/, '| TBD |') });
+    const why = 'depends-on cannot be read: 1';
+    for (const format of ['terminal', 'svg']) {
+      const { stdout } = await world.run('plan', 'graph', '--format', format, 'p.md');
+      expect(stdout).toContain(why);
+      expect(stdout).toContain('in no wave');
+    }
+    expect((await world.run('plan', 'show', '--stage', '1', 'p.md')).stdout).toContain(
+      'depends on: ?',
+    );
+  });
+
+  it('never replaces the plan with its picture', async () => {
+    const { exit, stderr, files } = await graph('-o', 'p.md');
+    expect(exit).toBe(2);
+    expect(stderr).toContain('would replace the plan itself');
+    expect(files['p.md']).toBe(GOOD);
+  });
+
   it('prints json', async () => {
     const { stdout } = await graph('--format', 'json');
     expect(JSON.parse(stdout)).toMatchObject({ waves: [[1], [2, 3]], critical_path: { steps: 5 } });

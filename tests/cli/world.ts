@@ -84,6 +84,10 @@ export class World implements Host {
     this.put(path, text);
   }
 
+  isSameFile(one: string, other: string): boolean {
+    return one === other;
+  }
+
   write(stream: Stream, text: string): void {
     this.streams[stream] += text;
     this.writes.push([stream, text]);

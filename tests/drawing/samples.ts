@@ -72,6 +72,7 @@ export function graphOf(rows: Row[]): Graph {
     widest_wave: waves.findIndex((list) => list.length === widest) + 1,
     critical_path: { stages: path, steps: at(chain, end) },
     cycles: cyclesOf(nodes),
+    unclear: [],
   };
 }
 

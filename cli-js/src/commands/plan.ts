@@ -2,7 +2,7 @@
 import { colorOption, wantsColor } from '../cli/color.js';
 import type { Context } from '../cli/context.js';
 import { command, type Noun } from '../cli/define.js';
-import { FINDINGS, OK, REFUSED, USAGE } from '../cli/exit.js';
+import { FINDINGS, OK, REFUSED, USAGE, UsageError } from '../cli/exit.js';
 import { readInput } from '../cli/input.js';
 import { about, printableJson, sayOf } from '../cli/talk.js';
 import { checkOnce, checkOptions, watchAndCheck } from './plan-check.js';
@@ -51,6 +51,9 @@ const graph = command({
   },
   async run([path = '-'], { format, output, color }, context) {
     const { host } = context;
+    if (output !== undefined && path !== '-' && host.isSameFile(output, path)) {
+      throw new UsageError(`-o ${output} would replace the plan itself; name another file`);
+    }
     const { api, input, report, status } = readChecked(path, context);
     let text: string;
     if (format === 'terminal' || format === 'svg') {

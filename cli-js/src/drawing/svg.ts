@@ -68,15 +68,22 @@ function passes(graph: Graph): number {
   return sum;
 }
 
-/** The band of the stages in or behind a cycle. */
+/** The band of the stages in no wave, with the reasons. */
 function outside(graph: Graph, top: number): Drawn {
   const nodes = graph.nodes.filter((node) => node.wave === null);
   if (nodes.length === 0) return { width: 0, height: 0, body: () => '' };
   const cycles = graph.cycles.slice(0, 5).map((cycle) => round(cycle));
   const more = graph.cycles.length - cycles.length;
   if (more > 0) cycles.push(`and ${count(more, 'more cycle')}`);
+  if (graph.unclear.length > 0) cycles.push(unclear(graph));
   const waves = [nodes.map((node) => node.stage)];
   return grid({ ...graph, nodes, waves }, 'in no wave', top, cycles);
+}
+
+/** The stages that wait for nobody knows what; of many the first. */
+function unclear({ unclear: stages }: Graph): string {
+  const shown = stages.length > 12 ? [...stages.slice(0, 12), '…'] : stages;
+  return `depends-on cannot be read: ${shown.join(', ')}`;
 }
 
 /** `cycle: 2 ← 3 ← 2`; the middle of a long one is left out. */
@@ -153,5 +160,6 @@ function describe(graph: Graph, lined: boolean): string {
   }
   for (const cycle of graph.cycles.slice(0, 5))
     sentences.push(`Cycle: ${cycle.slice(0, 50).join(' waits for ')}.`);
+  if (graph.unclear.length > 0) sentences.push(`${unclear(graph)}.`);
   return sentences.join(' ');
 }

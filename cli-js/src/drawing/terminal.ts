@@ -16,8 +16,8 @@ const MOST_CYCLES = 10;
  *
  * Three forms, the first that reads well: boxes by wave with lines between them (small graphs),
  * one line a stage with the lines beside it (more stages or a narrow terminal), a list a wave that
- * names what each stage waits for (large graphs). Below stand the stages that are in no wave
- * because they wait for a cycle, the cycles, the totals and the critical path.
+ * names what each stage waits for (large graphs). Below stand the stages that are in no wave and
+ * why, the totals and the critical path.
  */
 export function drawTerminal(graph: Graph, options: TerminalOptions): string {
   if (graph.nodes.length === 0) return 'no stages\n';
@@ -34,7 +34,7 @@ export function drawTerminal(graph: Graph, options: TerminalOptions): string {
     .join('\n');
 }
 
-/** What no wave can hold: the cycles and the stages in or behind them. */
+/** What no wave can hold: cycles, stages that wait for nobody knows what, and those behind. */
 function stuck(graph: Graph, look: Look): string[] {
   const nodes = graph.nodes.filter((node) => node.wave === null);
   if (nodes.length === 0) return [];
@@ -51,6 +51,9 @@ function stuck(graph: Graph, look: Look): string[] {
   }
   const more = graph.cycles.length - MOST_CYCLES;
   if (more > 0) lines.push(`  and ${count(more, 'more cycle')}`);
+  if (graph.unclear.length > 0) {
+    lines.push(...path('  depends-on cannot be read: ', graph.unclear, ',', 'warn', look));
+  }
   return [...lines, ...listRows(nodes, look)];
 }
 

@@ -57,6 +57,18 @@ export function replaceFile(file: string, was: Uint8Array, text: string): void {
   }
 }
 
+/** See {@link Host.isSameFile}. */
+export function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((file) => {
+    try {
+      return fs.statSync(file, { throwIfNoEntry: false });
+    } catch (error) {
+      throw explain(error, file);
+    }
+  });
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+}
+
 /** Writes a file, new or not. See {@link Host.writeFile}. */
 export function writeFile(file: string, text: string): void {
   try {

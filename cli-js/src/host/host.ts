@@ -27,6 +27,8 @@ export interface Host {
    * @throws HostError
    */
   writeFile(path: string, text: string): void;
+  /** Whether two paths name one file, through links too; `false` where either is missing. */
+  isSameFile(one: string, other: string): boolean;
   /** Writes all of a text to a standard stream. A reader that has gone away is no error. */
   write(stream: Stream, text: string): void;
   /** Whether a person looks at the stream. */

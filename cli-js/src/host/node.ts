@@ -1,5 +1,5 @@
 /** The real world. */
-import { readFile, readStdin, replaceFile, writeFile } from './files.js';
+import { isSameFile, readFile, readStdin, replaceFile, writeFile } from './files.js';
 import type { Host } from './host.js';
 import { onInterrupt } from './process.js';
 import { isTerminal, width, write } from './terminal.js';
@@ -10,6 +10,7 @@ export const nodeHost: Host = {
   readStdin,
   replaceFile,
   writeFile,
+  isSameFile,
   write,
   isTerminal,
   width,

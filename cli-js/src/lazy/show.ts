@@ -37,7 +37,7 @@ function overview(plan: Plan, graph: Graph, width: number, paint: Paint): string
     label(stage),
     stage.cancelled ? `${clean(stage.title)} (cancelled)` : clean(stage.title),
     stage.cancelled ? '' : String(waves.get(stage.stage_number ?? 0) ?? '?'),
-    stage.depends_on.join(', ') || '–',
+    needsOf(stage) || '–',
     String(stage.section?.steps.length ?? '?'),
   ]);
   const head = ['stage', 'title', 'wave', 'needs', 'steps'].map((text) => paint('bold', text));
@@ -58,7 +58,7 @@ function stageBlock(stage: Stage, { full }: ShowOptions, width: number, paint: P
   const title = `Stage ${label(stage)}: ${clean(stage.title)}`;
   const out = [lines(width, 0, paint('bold', title))];
   const facts = [
-    `depends on: ${stage.depends_on.join(', ') || 'nothing'}`,
+    `depends on: ${needsOf(stage) || 'nothing'}`,
     ...(stage.cancelled ? ['cancelled'] : []),
   ];
   out.push(lines(width, 2, paint('dim', facts.join(' · '))));
@@ -183,6 +183,11 @@ function ended(text: string): string {
 /** A cell of the plan in one safe line. */
 function clean(text: string): string {
   return printable(text.replace(/\s+/g, ' ').trim());
+}
+
+/** What a stage depends on; `?` stands for what cannot be read. */
+function needsOf({ depends_on, unclear }: Stage): string {
+  return [...depends_on, ...(unclear ? ['?'] : [])].join(', ');
 }
 
 function label({ stage_number }: Stage): string {

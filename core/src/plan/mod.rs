@@ -29,6 +29,8 @@ pub struct Stage {
     /// The stages it depends on, ascending, each once. What could not be read is missing here
     /// and is an S6.
     pub depends_on: Vec<u32>,
+    /// Whether its `depends-on` cell cannot be read for sure (S6), so that it may depend on more.
+    pub unclear: bool,
     /// The announced number of steps; `null` where it is no number (then there is an S7).
     pub step_count: Option<u32>,
     /// The exit contract in one line, without markup.
@@ -311,6 +313,7 @@ impl<'a> Document<'a> {
             stage_number: row.stage,
             title: row.title.clone(),
             depends_on: self.dependencies(at).to_vec(),
+            unclear: row.depends_on.unreadable.is_some(),
             step_count: row.step_count,
             exit_contract_summary: row.summary.clone(),
             cancelled: row.cancelled,

@@ -119,6 +119,7 @@ impl<'d, 'a> Checker<'d, 'a> {
     /// wrong cell, a count without the rows that were cut off.
     fn withhold_repairs(&mut self) {
         let doc = self.doc;
+        self.keep_doubtful_edges();
         let trap = |draft: &Draft| draft.code == Code::W4;
         if !self.found.iter().any(trap) {
             return;
@@ -138,9 +139,10 @@ impl<'d, 'a> Checker<'d, 'a> {
         let map_is_whole = traps_in(&doc.map_range()).is_empty();
         // A step with cells too many or too few is a step all the same.
         let hides_steps = |section: &Section| {
-            traps_in(&section.range)
-                .iter()
-                .any(|trap| !section.steps.iter().any(|step| step.range.start == trap.start))
+            let is_step = |trap: &ByteRange| {
+                section.steps.binary_search_by_key(&trap.start, |step| step.range.start).is_ok()
+            };
+            !traps_in(&section.range).iter().all(is_step)
         };
         let rows = &doc.map.rows;
         for draft in &mut self.found {
@@ -160,6 +162,29 @@ impl<'d, 'a> Checker<'d, 'a> {
             if doubtful {
                 draft.fix = None;
                 draft.help.get_or_insert_with(|| String::from(MEND_FIRST));
+            }
+        }
+    }
+
+    /// Takes W1's repairs away where the numbers do not say for sure which stages are meant: beside
+    /// an S6 in the same row, and everywhere while rows cannot be numbered by a repair.
+    fn keep_doubtful_edges(&mut self) {
+        let renumbers =
+            self.found.iter().any(|draft| draft.code == Code::S2 && draft.fix.is_some());
+        let misnumbered = self.found.iter().any(|draft| draft.code == Code::S2) && !renumbers;
+        // One row after the other, so in source order.
+        let doubtful: Vec<usize> = self
+            .found
+            .iter()
+            .filter(|draft| draft.code == Code::S6)
+            .map(|draft| draft.range.start)
+            .collect();
+        if !misnumbered && doubtful.is_empty() {
+            return;
+        }
+        for draft in self.found.iter_mut().filter(|draft| draft.code == Code::W1) {
+            if misnumbered || doubtful.binary_search(&draft.range.start).is_ok() {
+                draft.fix = None;
             }
         }
     }
@@ -226,7 +251,14 @@ fn vertices(doc: &Document<'_>) -> (Vec<Vertex>, Vec<usize>) {
             };
             let depends_on =
                 doc.dependencies(at).iter().filter_map(|stage| vertex_of.get(*stage)).collect();
-            Some(Vertex { stage: row.number(), title: row.title.clone(), steps, depends_on })
+            let unclear = row.depends_on.unreadable.is_some();
+            Some(Vertex {
+                stage: row.number(),
+                title: row.title.clone(),
+                steps,
+                depends_on,
+                unclear,
+            })
         })
         .collect();
     (vertices, rows)

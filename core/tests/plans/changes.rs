@@ -4,7 +4,9 @@
 use std::fs;
 
 use crate::support::{codes, fixtures};
-use okstra_core::check::{ApproveResult, CheckOptions, approve_plan, check_plan, fix_plan};
+use okstra_core::check::{
+    ApproveResult, CheckOptions, approve_plan, check_plan, fix_plan, plan_graph,
+};
 use okstra_core::error::OkstraError;
 use serde::Deserialize;
 
@@ -100,4 +102,18 @@ fn renumbering_reaches_the_whole_plan() {
     }
     let fixed = fix_plan(careless.as_bytes(), CheckOptions::default()).unwrap();
     assert_eq!(fixed.text, wanted);
+}
+
+#[test]
+fn a_stage_that_waits_for_nobody_knows_what_is_in_no_wave() {
+    let careless = plan().replacen(
+        "| Price list per country | (none) |",
+        "| Price list per country | TBD |",
+        1,
+    );
+    let graph = plan_graph(careless.as_bytes()).unwrap();
+    assert_eq!(graph.unclear, [2]);
+    assert_eq!(graph.waves, [[1]]);
+    assert_eq!(graph.nodes.iter().map(|node| node.wave).collect::<Vec<_>>(), [Some(1), None, None]);
+    assert_eq!(graph.cycles, Vec::<Vec<u32>>::new());
 }

@@ -377,7 +377,8 @@ export type Graph = {
    */
   edges: Array<Edge>;
   /**
-   * The stages of each wave. Wave 1 is the first entry; stages in or behind a cycle are in none.
+   * The stages of each wave. Wave 1 is the first entry; stages in or behind a cycle, or behind a
+   * cell that cannot be read, are in none.
    */
   waves: Array<Array<number>>;
   /**
@@ -394,6 +395,11 @@ export type Graph = {
    * itself is a cycle of one.
    */
   cycles: Array<Array<number>>;
+  /**
+   * The stages whose `depends-on` cell cannot be read (S6), ascending. What they wait for is not
+   * known, so they and the stages behind them are in no wave.
+   */
+  unclear: Array<number>;
 };
 
 /**
@@ -556,6 +562,10 @@ export type Stage = {
    * and is an S6.
    */
   depends_on: Array<number>;
+  /**
+   * Whether its `depends-on` cell cannot be read for sure (S6), so that it may depend on more.
+   */
+  unclear: boolean;
   /**
    * The announced number of steps; `null` where it is no number (then there is an S7).
    */
