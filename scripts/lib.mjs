@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 /** The root of the checkout. */
 export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 
+// The scripts take what cargo builds from `target` here, wherever other projects keep theirs.
+process.env.CARGO_TARGET_DIR = join(root, 'target');
+
 /** Whether the module was started by `node`, not imported. */
 export function isMain(url) {
   return process.argv[1] === fileURLToPath(url);
@@ -49,9 +52,11 @@ export function findProgram(names) {
 /** Runs one named step and tells how long it took. */
 export function step(name, work) {
   const start = performance.now();
+  // The first build takes a minute; nobody should wonder what it does.
+  process.stdout.write(`${name} …`);
   const done = () => {
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
-    process.stdout.write(`${name}: ${seconds} s\n`);
+    process.stdout.write(` ${seconds} s\n`);
   };
   const result = work();
   if (result instanceof Promise) {
