@@ -171,14 +171,14 @@ mod tests {
         let text = "a\u{1F600}b\r\nc\rd\ne";
         let index = LineIndex::new(text);
         let at = |needle: char| {
-            let p = index.position(text.find(needle).unwrap());
-            (p.line, p.column, p.column_utf16, p.offset_utf16)
+            let p = text.find(needle).map(|offset| index.position(offset))?;
+            Some((p.line, p.column, p.column_utf16, p.offset_utf16))
         };
-        assert_eq!(at('a'), (1, 1, 1, 0));
-        assert_eq!(at('b'), (1, 3, 4, 3));
-        assert_eq!(at('c'), (2, 1, 1, 6));
-        assert_eq!(at('d'), (3, 1, 1, 8));
-        assert_eq!(at('e'), (4, 1, 1, 10));
+        assert_eq!(at('a'), Some((1, 1, 1, 0)));
+        assert_eq!(at('b'), Some((1, 3, 4, 3)));
+        assert_eq!(at('c'), Some((2, 1, 1, 6)));
+        assert_eq!(at('d'), Some((3, 1, 1, 8)));
+        assert_eq!(at('e'), Some((4, 1, 1, 10)));
         assert_eq!(index.position(999).offset as usize, text.len());
     }
 
