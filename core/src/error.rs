@@ -3,6 +3,10 @@
 use serde::Serialize;
 use thiserror::Error;
 
+#[cfg(doc)]
+use crate::choose::Refusal;
+use crate::stage::StageRefusal;
+
 /// Why a function could not answer at all.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -43,6 +47,9 @@ pub enum OkstraError {
         /// What is wrong with them.
         reason: String,
     },
+    /// A request about a stage is refused.
+    #[error(transparent)]
+    Stage(#[from] StageRefusal),
 }
 
 /// A failure as it crosses the border: the fields of the JavaScript class `OkstraError`.
@@ -55,6 +62,8 @@ pub struct ErrorInfo {
     pub message: String,
     /// How to mend it, or `null`.
     pub help: Option<String>,
+    /// The exit status of a command that ends with it.
+    pub exit_code: u8,
     /// Facts for programs: numbers and names the message was made from.
     pub details: ErrorDetails,
 }
@@ -78,6 +87,12 @@ pub struct ErrorDetails {
     /// Why, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The stage it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<u32>,
+    /// One line each: what was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Vec<String>>,
     /// What a panic said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub panic: Option<String>,
@@ -102,6 +117,48 @@ pub enum ErrorCode {
     NotApprovable,
     /// [`OkstraError::BadOptions`].
     BadOptions,
+    /// [`Refusal::NotAStage`].
+    NotAStage,
+    /// [`Refusal::NotInMap`].
+    NotInMap,
+    /// [`Refusal::Cancelled`].
+    Cancelled,
+    /// [`Refusal::AlreadyCompleted`].
+    AlreadyCompleted,
+    /// [`Refusal::AlreadyStarted`].
+    AlreadyStarted,
+    /// [`Refusal::Reserved`].
+    Reserved,
+    /// [`Refusal::Waits`].
+    Waits,
+    /// [`Refusal::NoneReady`].
+    NoneReady,
+    /// [`Refusal::AllDone`].
+    AllDone,
+    /// [`Refusal::NotImplementation`].
+    NotImplementation,
+    /// [`StageRefusal::PlanInvalid`].
+    PlanInvalid,
+    /// [`StageRefusal::NotClaimed`].
+    NotClaimed,
+    /// [`StageRefusal::WhichStage`].
+    WhichStage,
+    /// [`StageRefusal::ClaimLost`].
+    ClaimLost,
+    /// [`StageRefusal::WhoAreYou`].
+    WhoAreYou,
+    /// [`StageRefusal::StillAlive`].
+    StillAlive,
+    /// [`StageRefusal::NotDone`].
+    NotDone,
+    /// [`StageRefusal::Stands`].
+    Stands,
+    /// [`StageRefusal::EvidenceExists`].
+    EvidenceExists,
+    /// [`StageRefusal::OutsideProject`].
+    OutsideProject,
+    /// [`StageRefusal::EvidenceMissing`] or [`StageRefusal::EvidenceWrong`].
+    ContractViolated,
     /// The browser entry was called before its `init()` had finished.
     NotInitialised,
     /// A fault of okstra: the core panicked. The next call works on a fresh instance.
@@ -113,6 +170,7 @@ impl OkstraError {
     pub fn info(&self) -> ErrorInfo {
         let none = ErrorDetails::default();
         let (code, help, details) = match self {
+            Self::Stage(refusal) => return refusal.info(),
             Self::NotUtf8 { offset, line } => (
                 ErrorCode::NotUtf8,
                 Some("save the file as UTF-8"),
@@ -137,7 +195,17 @@ impl OkstraError {
                 (ErrorCode::BadOptions, None, ErrorDetails { reason: Some(reason.clone()), ..none })
             }
         };
-        ErrorInfo { code, message: self.to_string(), help: help.map(str::to_owned), details }
+        let status = match self {
+            Self::NotApprovable { .. } => ExitStatus::Refused,
+            _ => ExitStatus::Usage,
+        };
+        ErrorInfo {
+            code,
+            message: self.to_string(),
+            help: help.map(str::to_owned),
+            exit_code: status.code(),
+            details,
+        }
     }
 }
 

@@ -4,13 +4,22 @@
 //! the core decides, the host carries out. The same input gives the same output, byte for byte.
 
 pub mod check;
+pub mod choose;
+pub mod claims;
+mod digest;
 pub mod error;
+pub mod evidence;
 pub mod finding;
 mod fix;
 pub mod graph;
+pub mod handoff;
+pub mod layout;
+pub mod ledger;
 mod order;
 pub mod plan;
 mod printable;
 pub mod render;
 pub mod rules;
 pub mod source;
+pub mod stage;
+mod time;

@@ -123,6 +123,7 @@ pub struct Clarification {
 
 pub(crate) mod approval;
 pub(crate) mod depends_on;
+pub(crate) mod digest;
 pub(crate) mod files;
 pub(crate) mod front_matter;
 pub(crate) mod heading;
@@ -323,7 +324,7 @@ impl<'a> Document<'a> {
         .collect()
     }
 
-    fn stage_section(&self, section: &Section) -> StageSection {
+    pub(crate) fn stage_section(&self, section: &Section) -> StageSection {
         let [carry_in, _, exit_contract, validation] = &section.subsections;
         StageSection {
             title: section.title.clone(),

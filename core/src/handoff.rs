@@ -1,0 +1,157 @@
+//! Handing finished stages over: the text of their pull request.
+
+use serde::Serialize;
+
+use crate::printable::printable;
+
+/// The text of a pull request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct PullRequestText {
+    /// The title, one line.
+    pub title: String,
+    /// The body, Markdown.
+    pub body: String,
+}
+
+/// A stage as a pull request tells of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandOverStage {
+    /// The stage.
+    pub stage: u32,
+    /// Its title.
+    pub title: String,
+    /// The stages it depends on.
+    pub depends_on: Vec<u32>,
+    /// The commit it ended with; empty where it is not known.
+    pub head: String,
+    /// The identifiers its evidence names.
+    pub identifiers: Vec<String>,
+    /// The number of its pull request.
+    pub pr_number: Option<u64>,
+}
+
+/// The digits of a short commit id.
+const SHORT: usize = 7;
+
+/// The text of the pull request of some stages; `all` are the stages of the plan that are not
+/// cancelled, in row order. One stage gives `Stage <N>: <title>`, several `Stages <N>, <M>`.
+pub fn pull_request_text(all: &[HandOverStage], stages: &[u32]) -> PullRequestText {
+    let of = |stage: u32| all.iter().find(|it| it.stage == stage);
+    let chosen: Vec<&HandOverStage> = stages.iter().filter_map(|stage| of(*stage)).collect();
+    let title = match chosen.as_slice() {
+        [only] => format!("Stage {}: {}", only.stage, printable(&only.title)),
+        _ => {
+            let list: Vec<String> = stages.iter().map(ToString::to_string).collect();
+            format!("Stages {}", list.join(", "))
+        }
+    };
+    let mut body = String::from("## Stage\n\n");
+    for stage in &chosen {
+        body.push_str(&format!("{}: {}\n", stage.stage, markdown(&stage.title)));
+    }
+    let mut carried = String::new();
+    for stage in &chosen {
+        for on in stage.depends_on.iter().filter(|on| !stages.contains(on)) {
+            if let Some(line) = of(*on).map(carry_line)
+                && !carried.contains(&line)
+            {
+                carried.push_str(&line);
+            }
+        }
+    }
+    if !carried.is_empty() {
+        body.push_str(&format!("\n## Carry-In summary\n\n{carried}"));
+    }
+    let last = all.iter().rposition(|it| stages.contains(&it.stage));
+    let first = all.iter().position(|it| stages.contains(&it.stage));
+    let next = last.and_then(|at| all.get(at + 1));
+    body.push_str("\n## Next stage\n\n");
+    match next {
+        Some(next) => body.push_str(&format!("{}: {}\n", next.stage, markdown(&next.title))),
+        None => body.push_str("(last stage)\n"),
+    }
+    let previous = first.and_then(|at| all.get(at.checked_sub(1)?));
+    let number = |name: &str, stage: Option<&HandOverStage>| {
+        Some(format!("{name}: #{}", stage?.pr_number?))
+    };
+    let links: Vec<String> =
+        [number("Previous", previous), number("Next", next)].into_iter().flatten().collect();
+    if !links.is_empty() {
+        body.push_str(&format!("\n{}\n", links.join(", ")));
+    }
+    PullRequestText { title, body }
+}
+
+/// What a dependency leaves: its identifiers and its short commit.
+fn carry_line(stage: &HandOverStage) -> String {
+    let mut line = format!("- Stage {}: {}", stage.stage, markdown(&stage.title));
+    let names: Vec<String> = stage.identifiers.iter().map(|name| code(name)).collect();
+    if !names.is_empty() {
+        line.push_str(&format!(" — {}", names.join(", ")));
+    }
+    let short: String = stage.head.chars().take(SHORT).collect();
+    if !short.is_empty() {
+        line.push_str(&format!(" ({})", markdown(&short)));
+    }
+    line.push('\n');
+    line
+}
+
+/// Text of a plan in Markdown: what could be markup or notify somebody is escaped.
+fn markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for ch in printable(text).chars() {
+        match ch {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '~' => {
+                out.push('\\');
+                out.push(ch);
+            }
+            // An invisible space keeps a name from being called.
+            '@' => out.push_str("@\u{200B}"),
+            _ => out.push(ch),
+        }
+    }
+    out
+}
+
+/// Text as code, with as many backticks as it takes.
+fn code(text: &str) -> String {
+    let text = printable(text);
+    let longest = text.split(|ch| ch != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat(longest + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{ticks}{pad}{text}{pad}{ticks}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HandOverStage, pull_request_text};
+
+    fn stage(stage: u32, title: &str, depends_on: &[u32]) -> HandOverStage {
+        HandOverStage {
+            stage,
+            title: title.to_owned(),
+            depends_on: depends_on.to_vec(),
+            head: format!("{stage}bcdef0123456789"),
+            identifiers: vec![format!("fn_{stage}")],
+            pr_number: (stage != 2).then_some(u64::from(stage) + 10),
+        }
+    }
+
+    #[test]
+    fn a_stage_with_its_neighbours() {
+        let all = [stage(1, "API", &[]), stage(2, "a <b> *c*", &[1]), stage(3, "end", &[1, 2])];
+        let text = pull_request_text(&all, &[2]);
+        assert_eq!(text.title, "Stage 2: a <b> *c*");
+        assert_eq!(
+            text.body,
+            "## Stage\n\n2: a \\<b\\> \\*c\\*\n\n## Carry-In summary\n\n- Stage 1: API — `fn_1` \
+             (1bcdef0)\n\n## Next stage\n\n3: end\n\nPrevious: #11, Next: #13\n"
+        );
+        let first = pull_request_text(&all, &[1]);
+        assert!(!first.body.contains("Carry-In") && !first.body.contains("Previous"));
+        let last = pull_request_text(&all, &[3]);
+        assert!(last.body.contains("(last stage)") && !last.body.contains("Previous"));
+    }
+}

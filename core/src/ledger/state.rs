@@ -1,0 +1,344 @@
+//! What the rows of a ledger add up to.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::read::{self, BadLine, Row};
+use super::{Status, Verdict};
+
+/// A claim: a `started` row that nothing has cancelled.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Claim {
+    /// The stage.
+    pub stage: u32,
+    /// The key of the implementation task.
+    pub impl_task_key: String,
+    /// When it was started, as the row says; empty where it does not.
+    pub started_at: String,
+    /// The commit the project was at; empty where the row does not say.
+    pub head_commit: String,
+    /// The id that fences it; `null` in rows of older tools.
+    pub claim_id: Option<String>,
+    /// The session it belongs to.
+    pub session: Option<String>,
+    /// The host of that session.
+    pub host: Option<String>,
+    /// Its process.
+    pub pid: Option<u32>,
+    /// The start of that process, as the host writes it.
+    pub pid_start: Option<String>,
+    /// The worktree it works in; `null` in the project folder.
+    pub worktree: Option<String>,
+    /// The branch of the worktree.
+    pub branch: Option<String>,
+    /// The commit it started from.
+    pub base_commit: Option<String>,
+    /// The digest of the stage's text when it was started.
+    pub plan_digest: Option<String>,
+}
+
+/// The latest `done` row of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Done {
+    /// The key of the implementation task.
+    pub impl_task_key: String,
+    /// When it was completed.
+    pub completed_at: String,
+    /// Where its evidence lies; empty where the row does not say.
+    pub carry_path: String,
+    /// The commit it ended with; empty where the row does not say.
+    pub head_commit: String,
+    /// The claim it was done under.
+    pub claim_id: Option<String>,
+    /// The digest of the stage's text it was built against.
+    pub plan_digest: Option<String>,
+}
+
+/// The latest `verified` row of a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Verified {
+    /// When.
+    pub verified_at: String,
+    /// What was found; `null` where the word is unknown, which counts as not accepted.
+    pub verdict: Option<Verdict>,
+    /// The report.
+    pub report_path: String,
+}
+
+/// The latest `pr` row of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct PullRequest {
+    /// Its address.
+    pub pr_url: Option<String>,
+    /// Its number.
+    pub pr_number: Option<u64>,
+    /// When it was opened.
+    pub opened_at: String,
+    /// Every stage it covers.
+    pub stages: Vec<u32>,
+}
+
+impl PullRequest {
+    /// Its number, from the row or from the end of its address.
+    pub fn number(&self) -> Option<u64> {
+        let from_url = || self.pr_url.as_deref()?.trim_end_matches('/').rsplit('/').next()?.parse().ok();
+        self.pr_number.or_else(from_url)
+    }
+}
+
+/// A claim that was given back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Released {
+    /// The claim.
+    pub claim_id: Option<String>,
+    /// Its session.
+    pub session: Option<String>,
+    /// When.
+    pub released_at: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Everything a ledger says about one stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StageRecord {
+    /// The `started` rows that nothing cancelled, in order; the first holds the stage.
+    pub claims: Vec<Claim>,
+    /// The latest `done` row.
+    pub done: Option<Done>,
+    /// How many `done` rows there are.
+    pub done_rows: u32,
+    /// The latest `verified` row.
+    pub verified: Option<Verified>,
+    /// The latest `pr` row.
+    pub pr: Option<PullRequest>,
+    /// The claims that were given back, in order.
+    pub released: Vec<Released>,
+    /// The triples that are taken: a key with the statuses it has rows of, as bits.
+    taken: Vec<(String, u8)>,
+}
+
+impl StageRecord {
+    /// The claim that holds the stage while it is not done.
+    pub fn holder(&self) -> Option<&Claim> {
+        if self.done.is_some() { None } else { self.claims.first() }
+    }
+
+    /// Whether a row with this key and status would repeat one that stands.
+    pub(crate) fn is_taken(&self, key: &str, status: Status) -> bool {
+        self.taken.iter().any(|(known, bits)| known == key && bits & bit(status) != 0)
+    }
+
+    fn take(&mut self, key: &str, status: Status) {
+        if let Some((_, bits)) = self.taken.iter_mut().find(|(known, _)| known == key) {
+            *bits |= bit(status);
+        } else {
+            self.taken.push((key.to_owned(), bit(status)));
+        }
+    }
+
+    fn free(&mut self, key: &str, status: Status) {
+        for (_, bits) in self.taken.iter_mut().filter(|(known, _)| known == key) {
+            *bits &= !bit(status);
+        }
+    }
+}
+
+fn bit(status: Status) -> u8 {
+    1 << (status as u8)
+}
+
+/// What a ledger says, by stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerState {
+    /// The stages with rows.
+    pub stages: BTreeMap<u32, StageRecord>,
+    /// How many rows could be used.
+    pub rows: u32,
+    /// The first bad lines; see [`MOST_BAD`].
+    pub bad: Vec<BadLine>,
+    /// How many bad lines there are.
+    pub bad_count: u32,
+}
+
+/// So many bad lines are kept for messages; `ledger check` lists all.
+pub(crate) const MOST_BAD: usize = 20;
+
+impl LedgerState {
+    /// Reads a ledger; linear in its length, and keeps no more than the stages need.
+    pub fn read(ledger: &[u8]) -> Self {
+        let mut state = Self::default();
+        for row in read::rows(ledger) {
+            match row {
+                Ok((_, row)) => {
+                    state.rows = state.rows.saturating_add(1);
+                    state.apply(row);
+                }
+                Err(bad) => {
+                    state.bad_count = state.bad_count.saturating_add(1);
+                    if state.bad.len() < MOST_BAD {
+                        state.bad.push(bad);
+                    }
+                }
+            }
+        }
+        state
+    }
+
+    /// The record of a stage.
+    pub fn stage(&self, stage: u32) -> Option<&StageRecord> {
+        self.stages.get(&stage)
+    }
+
+    /// The stages with a `done` row.
+    pub fn done(&self) -> BTreeSet<u32> {
+        self.numbers(|record| record.done.is_some())
+    }
+
+    /// The stages that were started and not given back; a done stage stays among them.
+    pub fn started(&self) -> BTreeSet<u32> {
+        self.numbers(|record| !record.claims.is_empty())
+    }
+
+    /// The stages that are started and not done.
+    pub fn running(&self) -> BTreeSet<u32> {
+        self.numbers(|record| record.holder().is_some())
+    }
+
+    /// The stages whose latest verification accepted them.
+    pub fn verified_accepted(&self) -> BTreeSet<u32> {
+        self.numbers(|record| {
+            record.verified.as_ref().is_some_and(|row| row.verdict == Some(Verdict::Accepted))
+        })
+    }
+
+    /// The stages that a pull request covers.
+    pub fn pr_covered(&self) -> BTreeSet<u32> {
+        self.numbers(|record| record.pr.is_some())
+    }
+
+    /// The claims of the running stages, by stage.
+    pub fn holders(&self) -> impl Iterator<Item = &Claim> {
+        self.stages.values().filter_map(StageRecord::holder)
+    }
+
+    fn numbers(&self, keep: impl Fn(&StageRecord) -> bool) -> BTreeSet<u32> {
+        self.stages.iter().filter(|(_, record)| keep(record)).map(|(stage, _)| *stage).collect()
+    }
+
+    /// Takes one more row: one that was read, or one about to be appended.
+    pub(crate) fn apply(&mut self, row: Row<'_>) {
+        let Some(status) = row.status else {
+            return;
+        };
+        if status == Status::Pr {
+            let pr = PullRequest {
+                pr_url: owned(row.pr_url),
+                pr_number: row.pr_number,
+                opened_at: text(row.at),
+                stages: row.stages,
+            };
+            let lowest = pr.stages.iter().min().copied().unwrap_or_default();
+            let first = if row.stage > 0 { row.stage } else { lowest };
+            self.stages.entry(first).or_default().take(&row.impl_task_key, status);
+            for stage in pr.stages.clone() {
+                self.stages.entry(stage).or_default().pr = Some(pr.clone());
+            }
+            return;
+        }
+        let record = self.stages.entry(row.stage).or_default();
+        match status {
+            Status::Started => {
+                // The first of identical triples stands.
+                if record.is_taken(&row.impl_task_key, status) {
+                    return;
+                }
+                record.take(&row.impl_task_key, status);
+                record.claims.push(claim(row));
+            }
+            Status::Done => {
+                record.take(&row.impl_task_key, status);
+                record.done_rows = record.done_rows.saturating_add(1);
+                record.done = Some(Done {
+                    impl_task_key: row.impl_task_key.into_owned(),
+                    completed_at: text(row.at),
+                    carry_path: text(row.carry_path),
+                    head_commit: text(row.head_commit),
+                    claim_id: owned(row.claim_id),
+                    plan_digest: owned(row.plan_digest),
+                });
+            }
+            Status::Verified => {
+                record.take(&row.impl_task_key, status);
+                record.verified = Some(Verified {
+                    verified_at: text(row.at),
+                    verdict: row.verdict.as_deref().and_then(Verdict::from_name),
+                    report_path: text(row.report_path),
+                });
+            }
+            Status::Released => release(record, row),
+            Status::Pr => {}
+        }
+    }
+}
+
+/// A `released` row cancels the claim it names, or every claim of its key where it names none.
+fn release(record: &mut StageRecord, row: Row<'_>) {
+    let mut session = None;
+    let mut freed = false;
+    record.claims.retain(|claim| {
+        let same_claim = match (&row.claim_id, &claim.claim_id) {
+            (Some(released), Some(held)) => released == held,
+            _ => true,
+        };
+        let goes = same_claim && claim.impl_task_key == row.impl_task_key;
+        if goes {
+            freed = true;
+            session.clone_from(&claim.session);
+        }
+        !goes
+    });
+    if freed {
+        record.free(&row.impl_task_key, Status::Started);
+        record.released.push(Released {
+            claim_id: owned(row.claim_id),
+            session,
+            released_at: text(row.at),
+            reason: text(row.reason),
+        });
+    }
+}
+
+fn claim(row: Row<'_>) -> Claim {
+    Claim {
+        stage: row.stage,
+        impl_task_key: row.impl_task_key.into_owned(),
+        started_at: text(row.at),
+        head_commit: text(row.head_commit),
+        claim_id: owned(row.claim_id),
+        session: owned(row.session),
+        host: owned(row.host),
+        pid: row.pid,
+        pid_start: owned(row.pid_start),
+        worktree: owned(row.worktree),
+        branch: owned(row.branch),
+        base_commit: owned(row.base_commit),
+        plan_digest: owned(row.plan_digest),
+    }
+}
+
+fn text(value: Option<Cow<'_, str>>) -> String {
+    value.map(Cow::into_owned).unwrap_or_default()
+}
+
+/// An empty text says as much as a missing one.
+fn owned(value: Option<Cow<'_, str>>) -> Option<String> {
+    value.map(Cow::into_owned).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,161 @@
+//! What a session needs to build a stage.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::board::Board;
+use crate::plan::Step;
+
+/// A stage with everything a session needs to build it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct StageBrief {
+    /// The stage.
+    pub stage: u32,
+    /// Its title.
+    pub title: String,
+    /// The key that its rows are recorded under.
+    pub impl_task_key: String,
+    /// The plan, relative to the project where it can be.
+    pub plan_path: String,
+    /// Where the evidence will lie.
+    pub carry_path: String,
+    /// The stages it depends on.
+    pub depends_on: Vec<u32>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The Markdown of `Stage Validation`, or `null`.
+    pub validation: Option<String>,
+    /// The commands in it.
+    pub validation_commands: Vec<ValidationCommand>,
+    /// The Markdown of `Stage Exit Contract`, or `null`.
+    pub exit_contract: Option<String>,
+    /// The Markdown of `Carry-In`, or `null`.
+    pub carry_in_text: Option<String>,
+    /// What each dependency leaves to this stage.
+    pub carry_in: Vec<CarryIn>,
+}
+
+/// What a finished stage leaves to one that depends on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct CarryIn {
+    /// The finished stage.
+    pub stage: u32,
+    /// The Markdown of its `Stage Exit Contract`, or `null`.
+    pub exit_contract: Option<String>,
+    /// Its evidence, or `null` where there is none that can be read.
+    #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
+    pub evidence: Option<Value>,
+}
+
+/// A command of `Stage Validation`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ValidationCommand {
+    /// `pre`, `mid` or `post`.
+    pub when: &'static str,
+    /// The command.
+    pub command: String,
+}
+
+/// The times a command can be for.
+const WHEN: [&str; 3] = ["pre", "mid", "post"];
+
+impl Board<'_, '_> {
+    /// The brief of a stage.
+    pub(super) fn brief(&self, stage: u32) -> StageBrief {
+        let row = self.doc.row_of.get(stage);
+        let section = self.section(stage).map(|section| self.doc.stage_section(section));
+        let (steps, validation, exit_contract, carry_in_text) = section
+            .map(|section| {
+                (section.steps, section.validation, section.exit_contract, section.carry_in)
+            })
+            .unwrap_or_default();
+        let depends_on =
+            row.map(|row| self.doc.dependencies(row).to_vec()).unwrap_or_default();
+        StageBrief {
+            stage,
+            title: self.row(stage).map(|row| row.title.clone()).unwrap_or_default(),
+            impl_task_key: self.impl_task_key(),
+            plan_path: self.layout.plan_path.clone(),
+            carry_path: self.carry_path(stage),
+            carry_in: depends_on.iter().map(|on| self.carry_in(*on)).collect(),
+            depends_on,
+            steps,
+            validation_commands: validation.as_deref().map(commands).unwrap_or_default(),
+            validation,
+            exit_contract,
+            carry_in_text,
+        }
+    }
+
+    fn carry_in(&self, stage: u32) -> CarryIn {
+        let section = self.section(stage).map(|section| self.doc.stage_section(section));
+        CarryIn {
+            stage,
+            exit_contract: section.and_then(|section| section.exit_contract),
+            evidence: self.sidecars.get(&stage).map(|sidecar| sidecar.value.clone()),
+        }
+    }
+}
+
+/// The commands of a `Stage Validation`: `- post: npm test`, or the lines and list items under
+/// `- post:`.
+pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
+    let mut found = Vec::new();
+    let mut when: Option<&'static str> = None;
+    let mut fence: Option<&str> = None;
+    for line in markdown.lines() {
+        let text = line.trim();
+        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark)) {
+            fence = match fence {
+                None => Some(mark),
+                Some(open) if open == mark => None,
+                open => open,
+            };
+            continue;
+        }
+        if text.is_empty() {
+            continue;
+        }
+        let item = text.trim_start_matches(['-', '*', '+']).trim_start();
+        let bare = item.trim_start_matches('*').trim_start_matches('`');
+        let named = WHEN.into_iter().find_map(|name| {
+            let head = bare.get(..name.len()).filter(|head| head.eq_ignore_ascii_case(name))?;
+            let behind = bare.get(head.len()..)?.trim_start_matches(['*', '`', ' ']);
+            let rest = behind.strip_prefix([':', '：'])?;
+            Some((name, rest.trim_start_matches('*').trim()))
+        });
+        let command = match (fence, named) {
+            (None, Some((name, rest))) => {
+                when = Some(name);
+                rest
+            }
+            _ if fence.is_some() => text,
+            _ if item.len() < text.len() => item,
+            _ => continue,
+        };
+        let command = match command.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
+            Some(inner) if !inner.contains('`') => inner.trim(),
+            _ => command,
+        };
+        if let (Some(when), false) = (when, command.is_empty()) {
+            found.push(ValidationCommand { when, command: command.to_owned() });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commands;
+
+    #[test]
+    fn commands_are_read_in_every_usual_writing() {
+        let text = "- pre: `true`\n- **post**: pytest -k bar\n- mid:\n  - a `b` c\n\n```sh\nd\n```\n\nprose\n";
+        let found: Vec<String> =
+            commands(text).into_iter().map(|it| format!("{} {}", it.when, it.command)).collect();
+        assert_eq!(found, ["pre true", "post pytest -k bar", "mid a `b` c", "mid d"]);
+    }
+}

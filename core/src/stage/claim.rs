@@ -1,0 +1,251 @@
+//! Claiming a stage: choosing and recording in one step.
+
+use serde::{Deserialize, Serialize};
+
+use super::board::{self, Board, holder_name};
+use super::brief::StageBrief;
+use super::effect::Decision;
+use super::facts::Facts;
+use super::refusal::StageRefusal;
+use crate::choose::{self, Order, Refusal, Share};
+use crate::claims::{self, Life};
+use crate::error::OkstraError;
+use crate::ledger::write::{ReleasedRow, Started};
+use crate::ledger::{Claim, Status};
+
+/// What to claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+pub struct ClaimRequest {
+    /// `auto` or a number, as it was given.
+    pub stage: String,
+    /// Which of several ready stages comes first.
+    pub order: Order,
+    /// Whether a stage of a dead session may be taken.
+    pub reclaim: bool,
+    /// A fresh id for the claim.
+    pub claim_id: String,
+    /// The worktree that was made for it; missing in the project folder.
+    pub worktree: Option<String>,
+    /// The branch of that worktree.
+    pub branch: Option<String>,
+    /// The commit it starts from, where it is another than the project's.
+    pub base_commit: Option<String>,
+}
+
+/// A claimed stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ClaimAnswer {
+    /// What to build.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "typescript", ts(flatten))]
+    pub brief: StageBrief,
+    /// The id of the claim.
+    pub claim_id: Option<String>,
+    /// Whether the session held the stage before.
+    pub already_held: bool,
+    /// The order by which the stage came first; `null` where it was asked for by number.
+    pub order: Option<Order>,
+    /// Where to work; `null` for the project folder.
+    pub worktree: Option<String>,
+    /// The branch to work on.
+    pub branch: Option<String>,
+    /// The commit to start from.
+    pub base_commit: Option<String>,
+    /// The other stages that are being built now.
+    pub concurrent_stages: Vec<u32>,
+    /// The running stages that touch a file of its steps.
+    pub shares: Vec<Share>,
+    /// What the person should know.
+    pub warnings: Vec<String>,
+}
+
+/// Claims a stage: the one the caller's session holds already, or the one that is chosen.
+///
+/// Choosing and recording are one step as long as the host holds the ledger's lock from reading
+/// it to carrying out the effects. Fails with a [`StageRefusal`].
+pub fn claim(
+    plan: &[u8],
+    ledger: &[u8],
+    facts: &Facts,
+    request: &ClaimRequest,
+) -> Result<Decision<ClaimAnswer>, OkstraError> {
+    let doc = board::document(plan)?;
+    board::valid(&doc)?;
+    let mut board = Board::new(&doc, ledger, facts)?;
+    if let Some(held) = held(&board, &request.stage) {
+        let answer = answer(&mut board, &held, None, Vec::new(), true);
+        return Ok(board.decided(Vec::new(), answer));
+    }
+    if request.claim_id.is_empty() {
+        let reason = String::from("claim_id must be a fresh id");
+        return Err(OkstraError::BadOptions { reason });
+    }
+    if request.reclaim
+        && let Some(needs) = board.needs()
+    {
+        return Ok(needs);
+    }
+    let mut wish = board.choose_request(&request.stage, request.order);
+    if request.reclaim {
+        let dead = board.state.holders().filter(|claim| board.view(claim).life == Life::Dead);
+        wish.reclaim = dead.map(|claim| claim.stage).collect();
+    }
+    let choice = match choose::choose(&wish) {
+        Ok(choice) => choice,
+        Err(reason) => {
+            // Whoever is refused is told which claims are dead; that has to be looked at first.
+            if let (Some(needs), true) = (board.needs(), concerns_claims(&reason)) {
+                return Ok(needs);
+            }
+            return Err(refused(&board, reason).into());
+        }
+    };
+    drop(wish);
+    let stage = choice.stage;
+    let key = board.impl_task_key();
+    let now = &facts.now;
+    let digest = board.digest(stage).unwrap_or_default();
+    let Board { state, rows, .. } = &mut board;
+    if let Some(dead) = state.stage(stage).and_then(|record| record.holder()).cloned() {
+        let reason = format!("reclaimed: the process of {} is gone", holder_name(&dead));
+        let row = ReleasedRow {
+            impl_task_key: &dead.impl_task_key,
+            stage,
+            status: Status::Released.as_str(),
+            released_at: now,
+            reason: &reason,
+            claim_id: dead.claim_id.as_deref(),
+        };
+        rows.add(state, &row, true);
+    }
+    // Two claims of one stage can only come from another tool; the second is nobody's to take.
+    if let Some(other) = state.stage(stage).and_then(|record| record.holder()) {
+        let reason = Refusal::AlreadyStarted {
+            stage,
+            key: other.impl_task_key.clone(),
+            at: other.started_at.clone(),
+        };
+        return Err(StageRefusal::Choose { reason, help: None }.into());
+    }
+    let base_commit = request.base_commit.as_ref().or(facts.head_commit.as_ref());
+    let row = Started {
+        impl_task_key: &key,
+        stage,
+        status: Status::Started.as_str(),
+        started_at: now,
+        head_commit: facts.head_commit.as_deref().unwrap_or_default(),
+        claim_id: &request.claim_id,
+        session: facts.caller.session.as_deref(),
+        host: facts.caller.host.as_deref(),
+        pid: facts.caller.pid,
+        pid_start: facts.caller.pid_start.as_deref(),
+        worktree: request.worktree.as_deref(),
+        branch: request.branch.as_deref(),
+        base_commit: base_commit.map(String::as_str),
+        plan_digest: &digest,
+    };
+    rows.add(state, &row, false);
+    let Some(made) = state.stage(stage).and_then(|record| record.holder()).cloned() else {
+        let reason = format!("the claim of stage {stage} cannot be written down");
+        return Err(OkstraError::BadOptions { reason });
+    };
+    let answer = answer(&mut board, &made, choice.order, choice.shares, false);
+    Ok(board.decided(Vec::new(), answer))
+}
+
+/// The claim that the caller's session holds: of the stage that is wished, or its first.
+fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
+    let caller = &board.facts.caller;
+    let number = wish.trim().parse::<u32>().ok();
+    let fits = |claim: &&Claim| {
+        claims::is_of_session(caller, claim)
+            && (wish.trim() == "auto" || number == Some(claim.stage))
+    };
+    board.state.holders().find(fits).cloned()
+}
+
+/// Whether a refusal could end by a claim being freed.
+fn concerns_claims(reason: &Refusal) -> bool {
+    matches!(
+        reason,
+        Refusal::AlreadyStarted { .. } | Refusal::NoneReady { .. } | Refusal::Waits { .. }
+    )
+}
+
+/// The refusal with the commands that free dead and quiet claims.
+pub(super) fn refused(board: &Board<'_, '_>, reason: Refusal) -> StageRefusal {
+    let of = |stage: u32| match &reason {
+        Refusal::AlreadyStarted { stage: asked, .. } => *asked == stage,
+        Refusal::Waits { on, .. } => on.contains(&stage),
+        Refusal::NoneReady { .. } => true,
+        _ => false,
+    };
+    let hints: Vec<String> = board
+        .state
+        .holders()
+        .filter(|claim| of(claim.stage))
+        .map(|claim| board.view(claim))
+        .filter_map(|view| {
+            let life = match view.life {
+                Life::Live => return None,
+                Life::Quiet => "quiet",
+                Life::Dead => "dead",
+            };
+            Some(format!(
+                "the claim of stage {} by {} is {life}: {}",
+                view.claim.stage,
+                holder_name(&view.claim),
+                view.free_with.unwrap_or_default()
+            ))
+        })
+        .take(8)
+        .collect();
+    StageRefusal::Choose { reason, help: (!hints.is_empty()).then(|| hints.join("; ")) }
+}
+
+fn answer(
+    board: &mut Board<'_, '_>,
+    claim: &Claim,
+    order: Option<Order>,
+    shares: Vec<Share>,
+    already_held: bool,
+) -> ClaimAnswer {
+    let stage = claim.stage;
+    for share in &shares {
+        board.warnings.push(format!(
+            "stage {stage} shares files with running stage {}: {}",
+            share.stage,
+            share.files.join(", ")
+        ));
+    }
+    let mut brief = board.brief(stage);
+    brief.impl_task_key.clone_from(&claim.impl_task_key);
+    for carry in &brief.carry_in {
+        if carry.evidence.is_none() {
+            board.warnings.push(format!(
+                "stage {} is done, but its evidence cannot be read: {}",
+                carry.stage,
+                board.carry_path(carry.stage)
+            ));
+        }
+    }
+    let mut concurrent = board.state.running();
+    concurrent.extend(board.facts.reserved.iter().copied());
+    let done = board.state.done();
+    concurrent.retain(|other| *other != stage && !done.contains(other));
+    ClaimAnswer {
+        brief,
+        claim_id: claim.claim_id.clone(),
+        already_held,
+        order,
+        worktree: claim.worktree.clone(),
+        branch: claim.branch.clone().or_else(|| board.facts.branch.clone()),
+        base_commit: claim.base_commit.clone(),
+        concurrent_stages: concurrent.into_iter().collect(),
+        shares,
+        warnings: board.warnings.clone(),
+    }
+}

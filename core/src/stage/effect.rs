@@ -1,0 +1,57 @@
+//! What a decision asks the host to do.
+
+use serde::Serialize;
+
+use crate::claims::Needs;
+
+/// Something to do outside. The host carries effects out in order and stops at the first that
+/// fails.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub enum Effect {
+    /// Append one line to a file and sync it.
+    Append {
+        /// The file.
+        path: String,
+        /// The line, without its end.
+        line: String,
+    },
+    /// Write a file that must not be there yet, all or nothing.
+    WriteNew {
+        /// The file.
+        path: String,
+        /// Its text.
+        text: String,
+    },
+    /// Replace a file, all or nothing, if it still holds what was read.
+    Replace {
+        /// The file.
+        path: String,
+        /// Its new text.
+        text: String,
+        /// What it was read as; `null` where it was not there.
+        if_unchanged: Option<String>,
+    },
+}
+
+/// The answer to a request: what has to be looked at first, or what was decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub enum Decision<T> {
+    /// The core needs more facts: look, and ask again with them in `sightings`.
+    Needs {
+        /// What to look at.
+        needs: Needs,
+    },
+    /// What to do and what to print.
+    Decided {
+        /// What to do, in order.
+        effects: Vec<Effect>,
+        /// What was decided.
+        answer: T,
+        /// What the person should know, one line each.
+        warnings: Vec<String>,
+    },
+}
