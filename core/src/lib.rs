@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod error;
+pub mod evidence;
 pub mod finding;
 mod fix;
 pub mod graph;
@@ -14,3 +15,4 @@ mod printable;
 pub mod render;
 pub mod rules;
 pub mod source;
+pub(crate) mod time;
