@@ -13,6 +13,7 @@ pub mod finding;
 mod fix;
 pub mod graph;
 pub mod handoff;
+mod json_edit;
 pub mod layout;
 pub mod ledger;
 mod order;

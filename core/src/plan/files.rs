@@ -244,7 +244,7 @@ fn braces(name: &str) -> Option<(&str, Vec<&str>, &str)> {
 }
 
 /// A project-relative path without `.` and `..`; `None` where it leaves the project.
-fn normalised(path: &str) -> Option<String> {
+pub(crate) fn normalised(path: &str) -> Option<String> {
     let path = path.trim().replace('\\', "/");
     let drive = path.as_bytes().get(1) == Some(&b':')
         && path.starts_with(|ch: char| ch.is_ascii_alphabetic())
