@@ -4,10 +4,12 @@
 //! the core decides, the host carries out. The same input gives the same output, byte for byte.
 
 pub mod check;
+mod digest;
 pub mod error;
 pub mod finding;
 mod fix;
 pub mod graph;
+pub mod layout;
 mod order;
 pub mod plan;
 mod printable;
