@@ -202,7 +202,7 @@ fn approved(doc: &Document<'_>) -> String {
 }
 
 /// The line end a text uses: that of its first line.
-fn line_end(text: &str) -> &'static str {
+pub(crate) fn line_end(text: &str) -> &'static str {
     match text.find(['\n', '\r']).and_then(|at| text.get(at..)) {
         Some(rest) if rest.starts_with("\r\n") => "\r\n",
         Some(rest) if rest.starts_with('\r') => "\r",
