@@ -13,9 +13,13 @@ pub mod panic;
 
 use okstra_core::check::{self, CheckOptions};
 use okstra_core::error::{ErrorInfo, OkstraError};
+use okstra_core::layout;
+use okstra_core::ledger::check as ledger;
 use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
 use okstra_core::rules::RULES;
+use okstra_core::stage::{self, Facts};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
 /// What every function answers with.
@@ -117,6 +121,95 @@ pub fn rules() -> JsValue {
 #[wasm_bindgen]
 pub fn version() -> JsValue {
     answer(Ok(env!("CARGO_PKG_VERSION")))
+}
+
+/// Where the things around a plan lie.
+#[wasm_bindgen(js_name = planLayout)]
+pub fn plan_layout(plan: &str, project_root: Option<String>) -> JsValue {
+    answer(Ok(layout::plan_layout(plan, project_root.as_deref())))
+}
+
+/// Which stage would be given now.
+#[wasm_bindgen(js_name = stageNext)]
+pub fn stage_next(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::next(plan, ledger, facts, &request))
+}
+
+/// Claims a stage.
+#[wasm_bindgen(js_name = stageClaim)]
+pub fn stage_claim(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::claim(plan, ledger, facts, &request))
+}
+
+/// Finishes a stage.
+#[wasm_bindgen(js_name = stageDone)]
+pub fn stage_done(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::done(plan, ledger, facts, &request))
+}
+
+/// Gives a stage back.
+#[wasm_bindgen(js_name = stageRelease)]
+pub fn stage_release(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::release(plan, ledger, facts, &request))
+}
+
+/// Records the verification of a stage.
+#[wasm_bindgen(js_name = stageVerify)]
+pub fn stage_verify(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::verify(plan, ledger, facts, &request))
+}
+
+/// Makes the text of a pull request, and records it.
+#[wasm_bindgen(js_name = stagePr)]
+pub fn stage_pr(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::pull_request(plan, ledger, facts, &request))
+}
+
+/// The stages with their states.
+#[wasm_bindgen(js_name = stageList)]
+pub fn stage_list(plan: &[u8], ledger: &[u8], facts: &str) -> JsValue {
+    decided(facts, "null", |facts, (): ()| stage::list(plan, ledger, facts))
+}
+
+/// One stage in full.
+#[wasm_bindgen(js_name = stageShow)]
+pub fn stage_show(plan: &[u8], ledger: &[u8], facts: &str, number: u32) -> JsValue {
+    decided(facts, "null", |facts, (): ()| stage::show(plan, ledger, facts, number))
+}
+
+/// The rows of a ledger.
+#[wasm_bindgen(js_name = showLedger)]
+pub fn show_ledger(source: &[u8]) -> JsValue {
+    answer(Ok(ledger::show_ledger(source)))
+}
+
+/// What is wrong with a ledger.
+#[wasm_bindgen(js_name = checkLedger)]
+pub fn check_ledger(source: &[u8]) -> JsValue {
+    answer(Ok(ledger::check_ledger(source)))
+}
+
+/// A ledger without its bad lines.
+#[wasm_bindgen(js_name = repairLedger)]
+pub fn repair_ledger(source: &[u8]) -> JsValue {
+    answer(Ok(ledger::repair_ledger(source)))
+}
+
+/// Decodes facts and a request, both JSON texts, and answers with what is decided.
+fn decided<R: DeserializeOwned, T: Serialize>(
+    facts: &str,
+    request: &str,
+    decide: impl FnOnce(&Facts, R) -> Result<T, OkstraError>,
+) -> JsValue {
+    answer(decoded::<Facts>(facts, "facts").and_then(|facts| {
+        let request = decoded(request, "request")?;
+        decide(&facts, request)
+    }))
+}
+
+fn decoded<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, OkstraError> {
+    serde_json::from_str(text)
+        .map_err(|error| OkstraError::BadOptions { reason: format!("{what}: {error}") })
 }
 
 /// Options as arguments; a missing one is the default.

@@ -345,10 +345,8 @@ impl<'r, 'a> Field<'r, 'a> {
                 *slot = longest.unwrap_or_default();
             }
         }
-        let unlocks = dependents
-            .iter()
-            .map(|list| u32::try_from(list.len()).unwrap_or(u32::MAX))
-            .collect();
+        let unlocks =
+            dependents.iter().map(|list| u32::try_from(list.len()).unwrap_or(u32::MAX)).collect();
         let mut files: Vec<(&'a str, u32)> = Vec::new();
         for facts in stages.iter().filter(|facts| request.running.contains_key(&facts.stage)) {
             files.extend(facts.files.iter().map(|file| (*file, facts.stage)));
@@ -410,9 +408,7 @@ impl<'r, 'a> Field<'r, 'a> {
         // Fewer is better in every place of the key.
         let key = |(at, shares): &(usize, Vec<Share>)| {
             let rank = match order {
-                Order::Number => {
-                    (stages.get(*at).map_or(0, |facts| facts.stage), 0)
-                }
+                Order::Number => (stages.get(*at).map_or(0, |facts| facts.stage), 0),
                 Order::CriticalPath => {
                     let most = |list: &[u32]| u32::MAX - list.get(*at).copied().unwrap_or(0);
                     (most(&self.behind), most(&self.unlocks))
@@ -452,16 +448,15 @@ impl<'r, 'a> Field<'r, 'a> {
     fn by_number(&self, wish: &str) -> Result<Choice, Refusal> {
         let request = self.request;
         let number = wish.parse::<u32>().ok();
-        let found = request.stages.iter().enumerate().find(|(_, facts)| Some(facts.stage) == number);
+        let found =
+            request.stages.iter().enumerate().find(|(_, facts)| Some(facts.stage) == number);
         let Some((at, facts)) = found else {
             let have = request.stages.iter().map(|facts| facts.stage).collect();
             return Err(Refusal::NotInMap { wish: wish.to_owned(), have });
         };
         let stage = facts.stage;
         match self.readiness(at, facts) {
-            Readiness::Ready => {
-                Ok(Choice { stage, order: None, shares: self.shares(facts) })
-            }
+            Readiness::Ready => Ok(Choice { stage, order: None, shares: self.shares(facts) }),
             Readiness::Cancelled => Err(Refusal::Cancelled { stage }),
             Readiness::Done => Err(Refusal::AlreadyCompleted { stage }),
             Readiness::Running => {

@@ -130,10 +130,7 @@ pub struct ClaimView {
 pub const QUIET_MINUTES: u32 = 30;
 
 /// What has to be looked at to judge claims, seen from `host`.
-pub(crate) fn questions<'c>(
-    claims: impl Iterator<Item = &'c Claim>,
-    host: Option<&str>,
-) -> Needs {
+pub(crate) fn questions<'c>(claims: impl Iterator<Item = &'c Claim>, host: Option<&str>) -> Needs {
     let mut needs = Needs::default();
     for claim in claims {
         if let (Some(pid), true) = (claim.pid, is_here(claim, host)) {

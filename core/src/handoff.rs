@@ -72,9 +72,8 @@ pub fn pull_request_text(all: &[HandOverStage], stages: &[u32]) -> PullRequestTe
         None => body.push_str("(last stage)\n"),
     }
     let previous = first.and_then(|at| all.get(at.checked_sub(1)?));
-    let number = |name: &str, stage: Option<&HandOverStage>| {
-        Some(format!("{name}: #{}", stage?.pr_number?))
-    };
+    let number =
+        |name: &str, stage: Option<&HandOverStage>| Some(format!("{name}: #{}", stage?.pr_number?));
     let links: Vec<String> =
         [number("Previous", previous), number("Next", next)].into_iter().flatten().collect();
     if !links.is_empty() {

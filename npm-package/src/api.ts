@@ -44,6 +44,29 @@ export function createApi(ready: () => void): Api {
       call(() => raw.renderCheck(...joined(list(sources)), ...requestArguments(request))),
     renderGraph: (source, format) =>
       call(() => raw.renderGraph(bytes(source), text(format, 'format') ?? 'json')),
+    planLayout: (plan, projectRoot) =>
+      call(() => raw.planLayout(needed(plan, 'plan'), text(projectRoot, 'projectRoot'))),
+    stageNext: (plan, ledger, facts, request) =>
+      call(() => raw.stageNext(bytes(plan), bytes(ledger), json(facts), json(request))),
+    stageClaim: (plan, ledger, facts, request) =>
+      call(() => raw.stageClaim(bytes(plan), bytes(ledger), json(facts), json(request))),
+    stageDone: (plan, ledger, facts, request) =>
+      call(() => raw.stageDone(bytes(plan), bytes(ledger), json(facts), json(request))),
+    stageRelease: (plan, ledger, facts, request) =>
+      call(() => raw.stageRelease(bytes(plan), bytes(ledger), json(facts), json(request))),
+    stageVerify: (plan, ledger, facts, request) =>
+      call(() => raw.stageVerify(bytes(plan), bytes(ledger), json(facts), json(request))),
+    stagePr: (plan, ledger, facts, request) =>
+      call(() => raw.stagePr(bytes(plan), bytes(ledger), json(facts), json(request))),
+    stageList: (plan, ledger, facts) =>
+      call(() => raw.stageList(bytes(plan), bytes(ledger), json(facts))),
+    stageShow: (plan, ledger, facts, stage) =>
+      call(() =>
+        raw.stageShow(bytes(plan), bytes(ledger), json(facts), count(stage, 'stage') ?? 0),
+      ),
+    showLedger: (ledger) => call(() => raw.showLedger(bytes(ledger))),
+    checkLedger: (ledger) => call(() => raw.checkLedger(bytes(ledger))),
+    repairLedger: (ledger) => call(() => raw.repairLedger(bytes(ledger))),
     rules: () => call(() => raw.rules()),
     version: () => call(() => raw.version()),
     __provokePanic: () => call(() => raw.provokePanic() as never),
@@ -67,7 +90,7 @@ function bytes(source: surface.Source): Uint8Array {
   if (ArrayBuffer.isView(source) && Object.prototype.toString.call(source) === TYPE_TAG) {
     return source;
   }
-  throw badOptions('a plan must be a string or a Uint8Array');
+  throw badOptions('a plan or ledger must be a string or a Uint8Array');
 }
 
 const TYPE_TAG = '[object Uint8Array]';
@@ -180,9 +203,28 @@ function text(value: unknown, name: string): string | undefined {
   return value;
 }
 
+function needed(value: unknown, name: string): string {
+  const given = text(value, name);
+  if (given === undefined) {
+    throw badOptions(`${name} must be a string`);
+  }
+  return given;
+}
+
+/** Facts and requests as the module takes them; it says which field is unknown or of a wrong type. */
+function json(value: object): string {
+  return JSON.stringify(value ?? {});
+}
+
 function badOptions(reason: string): OkstraError {
   const message = `bad options: ${reason}`;
-  return new OkstraError({ code: 'bad-options', message, help: null, details: { reason } });
+  return new OkstraError({
+    code: 'bad-options',
+    message,
+    help: null,
+    exit_code: 2,
+    details: { reason },
+  });
 }
 
 /** What a call threw, as the one error class: an argument of ours, or a trap of the module. */
@@ -216,6 +258,7 @@ function recover(trap: unknown): OkstraError {
     code: 'panic',
     message,
     help,
+    exit_code: 5,
     details: location === null ? { panic: what } : { panic: what, location },
   };
   return new OkstraError(info, { cause: trap });

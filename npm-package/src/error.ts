@@ -7,6 +7,8 @@ export class OkstraError extends Error {
   readonly code: ErrorCode;
   /** How to mend it, or `null`. */
   readonly help: string | null;
+  /** The exit status of a command that ends with it. */
+  readonly exit_code: number;
   /** Facts for programs: numbers and names the message was made from. */
   readonly details: ErrorDetails;
 
@@ -14,6 +16,7 @@ export class OkstraError extends Error {
     super(info.message, options);
     this.code = info.code;
     this.help = info.help;
+    this.exit_code = info.exit_code;
     this.details = info.details;
   }
 }
@@ -21,6 +24,6 @@ export class OkstraError extends Error {
 /** The module could not be made ready, or was not asked to. */
 export function notInitialised(message: string, help: string, cause?: unknown): OkstraError {
   const details = cause === undefined ? {} : { reason: String(cause) };
-  const info: ErrorInfo = { code: 'not-initialised', message, help, details };
+  const info: ErrorInfo = { code: 'not-initialised', message, help, exit_code: 5, details };
   return new OkstraError(info, cause === undefined ? undefined : { cause });
 }

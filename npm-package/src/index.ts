@@ -11,12 +11,30 @@ import type {
   CheckOptions,
   CheckReport,
   CheckRequest,
+  ClaimAnswer,
+  ClaimRequest,
   CommandOutput,
+  Decision,
+  DoneAnswer,
+  DoneRequest,
+  Facts,
   FixResult,
   Graph,
   GraphFormat,
+  LedgerRepair,
+  LedgerReport,
+  LedgerView,
+  NextAnswer,
+  NextRequest,
   Plan,
+  PlanLayout,
+  PrRequest,
+  Recorded,
+  ReleaseRequest,
   Rule,
+  ShowAnswer,
+  StageList,
+  VerifyRequest,
 } from './generated/types.js';
 
 export { OkstraError } from './error.js';
@@ -108,6 +126,128 @@ export declare function renderCheck(
  * @throws {OkstraError} `not-utf8`, `binary`, `too-large` or `bad-options`.
  */
 export declare function renderGraph(source: Source, format?: GraphFormat): string;
+
+/** Facts about the world outside; what is missing has its default. */
+export type FactsInput = Partial<Facts> & Pick<Facts, 'plan' | 'now'>;
+
+/**
+ * Where the things around a plan lie: its ledger, its evidence, its task, the name of its lock.
+ *
+ * @param plan the real absolute path of the plan, with `/`.
+ * @param projectRoot the real absolute path of the project's folder, where it is known.
+ */
+export declare function planLayout(plan: string, projectRoot?: string): PlanLayout;
+
+/**
+ * Which stage a claim would give now. Nothing is reserved.
+ *
+ * This and the next functions take the plan, its ledger as it is (empty where there is none) and
+ * the facts a host has gathered, and answer with a decision: facts that are needed first, or the
+ * effects to carry out in order and the answer. A refusal is thrown and has no effects. Whoever
+ * carries effects out holds the ledger's lock from reading it until the last effect is done.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function stageNext(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<NextRequest>,
+): Decision<NextAnswer>;
+
+/**
+ * Claims a stage: the one the caller's session holds already, or the one that is chosen.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function stageClaim(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<ClaimRequest>,
+): Decision<ClaimAnswer>;
+
+/**
+ * Finishes a stage: checks its evidence, writes it and appends the row.
+ *
+ * @throws {OkstraError} `contract-violated` for evidence that is missing or wrong; else with the
+ *   reason of the refusal as its `code`.
+ */
+export declare function stageDone(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<DoneRequest>,
+): Decision<DoneAnswer>;
+
+/**
+ * Gives a claimed stage back.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function stageRelease(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<ReleaseRequest>,
+): Decision<Recorded>;
+
+/**
+ * Records the verification of a done stage.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function stageVerify(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<VerifyRequest>,
+): Decision<Recorded>;
+
+/**
+ * Makes the text of the pull request of done stages and, where its address or number is given,
+ * records it.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function stagePr(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<PrRequest>,
+): Decision<Recorded>;
+
+/**
+ * The stages of a plan with their states, as far as the plan can be read.
+ *
+ * @throws {OkstraError} `plan-invalid` for a plan without a Stage Map.
+ */
+export declare function stageList(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+): Decision<StageList>;
+
+/**
+ * One stage in full.
+ *
+ * @throws {OkstraError} `not-in-map` where there is no such stage.
+ */
+export declare function stageShow(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  stage: number,
+): Decision<ShowAnswer>;
+
+/** The rows of a ledger, and the lines that are none. */
+export declare function showLedger(ledger: Source): LedgerView;
+
+/** What is wrong with a ledger. */
+export declare function checkLedger(ledger: Source): LedgerReport;
+
+/** A ledger without its bad lines, and these. Nothing is written to disk. */
+export declare function repairLedger(ledger: Source): LedgerRepair;
 
 /** Every rule, in the order of its code. */
 export declare function rules(): Rule[];

@@ -28,6 +28,74 @@ pub struct LedgerNote {
     pub note: String,
 }
 
+/// The rows of a ledger as people read them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct LedgerView {
+    /// The rows, in order; those of a later version too.
+    pub rows: Vec<LedgerRow>,
+    /// Every line that cannot be used, in order.
+    pub bad: Vec<BadLine>,
+}
+
+/// A row as people read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct LedgerRow {
+    /// Its line, from 1.
+    pub line: u32,
+    /// The stages it is about; empty for one of a later version.
+    pub stages: Vec<u32>,
+    /// Its status; `null` for one of a later version.
+    pub status: Option<super::Status>,
+    /// Its time, as it stands there.
+    pub at: Option<String>,
+    /// The key of the implementation task.
+    pub impl_task_key: String,
+    /// Who, or what it says beyond that: session, commit, verdict, address, reason.
+    pub says: String,
+}
+
+/// Reads the rows of a ledger.
+pub fn show_ledger(ledger: &[u8]) -> LedgerView {
+    let mut view = LedgerView { rows: Vec::new(), bad: Vec::new() };
+    for row in read::rows(ledger) {
+        match row {
+            Ok((line, row)) => view.rows.push(ledger_row(line, row)),
+            Err(bad) => view.bad.push(bad),
+        }
+    }
+    view
+}
+
+fn ledger_row(line: u32, row: read::Row<'_>) -> LedgerRow {
+    use super::Status;
+    let number = row.pr_number.map(|number| format!("#{number}"));
+    let says = [
+        row.session.as_deref().map(|session| format!("session {session}")),
+        row.host.as_deref().map(|host| format!("on {host}")),
+        row.claim_id.as_deref().map(|id| format!("claim {id}")),
+        row.head_commit.as_deref().filter(|it| !it.is_empty()).map(|head| format!("head {head}")),
+        row.verdict.as_deref().map(str::to_owned),
+        row.report_path.as_deref().map(str::to_owned),
+        row.pr_url.as_deref().map(str::to_owned).or(number),
+        row.reason.as_deref().map(str::to_owned),
+    ];
+    let says: Vec<String> = says.into_iter().flatten().collect();
+    LedgerRow {
+        line,
+        stages: match row.status {
+            Some(Status::Pr) => row.stages,
+            Some(_) => vec![row.stage],
+            None => Vec::new(),
+        },
+        status: row.status,
+        at: row.at.map(std::borrow::Cow::into_owned),
+        impl_task_key: row.impl_task_key.into_owned(),
+        says: says.join(", "),
+    }
+}
+
 /// A ledger without its bad lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -51,8 +119,7 @@ pub fn check_ledger(ledger: &[u8]) -> LedgerReport {
         match row {
             Ok((line, row)) => {
                 report.rows = report.rows.saturating_add(1);
-                let mut note =
-                    |note: String| report.notes.push(LedgerNote { line, note });
+                let mut note = |note: String| report.notes.push(LedgerNote { line, note });
                 match row.status {
                     None => note(String::from("a status of a later version; ignored")),
                     Some(status) => {

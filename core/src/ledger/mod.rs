@@ -13,9 +13,6 @@ use serde::Serialize;
 pub use read::BadLine;
 pub use state::{Claim, Done, LedgerState, PullRequest, StageRecord, Verified};
 
-/// The name of a ledger file.
-pub const LEDGER_FILE: &str = "consumers.jsonl";
-
 /// What a row says about its stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]

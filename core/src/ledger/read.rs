@@ -379,7 +379,12 @@ mod tests {
         let found: Vec<String> = rows(text.as_bytes())
             .map(|row| match row {
                 Ok((line, row)) => {
-                    format!("{line} {:?} {} {:?}", row.status.map(Status::as_str), row.stage, row.stages)
+                    format!(
+                        "{line} {:?} {} {:?}",
+                        row.status.map(Status::as_str),
+                        row.stage,
+                        row.stages
+                    )
                 }
                 Err(bad) => format!("{} {} {}", bad.line, bad.torn, bad.reason),
             })

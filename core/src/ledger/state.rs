@@ -87,7 +87,8 @@ pub struct PullRequest {
 impl PullRequest {
     /// Its number, from the row or from the end of its address.
     pub fn number(&self) -> Option<u64> {
-        let from_url = || self.pr_url.as_deref()?.trim_end_matches('/').rsplit('/').next()?.parse().ok();
+        let from_url =
+            || self.pr_url.as_deref()?.trim_end_matches('/').rsplit('/').next()?.parse().ok();
         self.pr_number.or_else(from_url)
     }
 }

@@ -13,6 +13,7 @@ use crate::error::OkstraError;
 
 pub use check::{encoded, render_check};
 pub use graph::render_graph;
+pub(crate) use text::finding_line;
 
 /// How findings are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -2,13 +2,17 @@
 
 use std::fmt::Write as _;
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{Code, Finding, Severity};
 use crate::printable::{printable, printable_lines};
 
 /// One finding a line, as the text format prints it.
 pub(super) fn line(finding: &Finding) -> String {
-    printable(&format!("{} stage={}: {}", finding.code.as_str(), finding.stage, finding.message))
-        .into_owned()
+    finding_line(finding.code, finding.stage, &finding.message)
+}
+
+/// The line of a finding with this code, stage and message.
+pub(crate) fn finding_line(code: Code, stage: u32, message: &str) -> String {
+    printable(&format!("{} stage={stage}: {message}", code.as_str())).into_owned()
 }
 
 /// One workflow command a finding.

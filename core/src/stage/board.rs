@@ -24,6 +24,7 @@ use crate::plan::stage_map::MapRow;
 use crate::plan::{Document, digest};
 use crate::printable::printable;
 use crate::render::finding_line;
+use crate::rules;
 use crate::time;
 
 /// Reads a plan for a request.
@@ -38,7 +39,7 @@ pub(super) fn valid(doc: &Document<'_>) -> Result<Graph, OkstraError> {
     let drafts = checker.run();
     let errors: Vec<String> = drafts
         .iter()
-        .filter(|draft| draft.severity(options) == Severity::Error)
+        .filter(|draft| rules::severity(draft.code, options) == Severity::Error)
         .map(|draft| finding_line(draft.code, draft.stage, &draft.message))
         .collect();
     if errors.is_empty() {
@@ -134,10 +135,7 @@ impl<'d, 'a> Board<'d, 'a> {
             let usable = evidence::read(file.text.as_bytes()).and_then(|sidecar| {
                 let named = sidecar.stage_number();
                 if named.is_some_and(|stage| stage != u64::from(file.stage)) {
-                    return Err(format!(
-                        "it is evidence for stage {}",
-                        named.unwrap_or_default()
-                    ));
+                    return Err(format!("it is evidence for stage {}", named.unwrap_or_default()));
                 }
                 if sidecar.source_plan_path().is_some_and(|path| !self.names_this_plan(path)) {
                     return Err(String::from("it is evidence of another plan"));
@@ -159,7 +157,12 @@ impl<'d, 'a> Board<'d, 'a> {
     /// Whether a path in evidence means this plan.
     fn names_this_plan(&self, path: &str) -> bool {
         let task_root = self.task_root();
-        evidence::names_this_plan(path, &self.layout.plan_path, &self.facts.plan, task_root.as_deref())
+        evidence::plan_path::names_this_plan(
+            path,
+            &self.layout.plan_path,
+            &self.facts.plan,
+            task_root.as_deref(),
+        )
     }
 
     /// The task's folder, relative to the project.
@@ -185,7 +188,8 @@ impl<'d, 'a> Board<'d, 'a> {
                 ));
                 continue;
             }
-            let claim = record.and_then(|record| record.claims.first()).cloned().unwrap_or_default();
+            let claim =
+                record.and_then(|record| record.claims.first()).cloned().unwrap_or_default();
             let key = if claim.impl_task_key.is_empty() {
                 self.impl_task_key()
             } else {
@@ -347,8 +351,7 @@ impl<'d, 'a> Board<'d, 'a> {
         if self.facts.sightings.is_some() || self.state.running().is_empty() {
             return None;
         }
-        let needs =
-            claims::questions(self.state.holders(), self.facts.caller.host.as_deref());
+        let needs = claims::questions(self.state.holders(), self.facts.caller.host.as_deref());
         Some(Decision::Needs { needs })
     }
 

@@ -72,8 +72,7 @@ impl Board<'_, '_> {
                 (section.steps, section.validation, section.exit_contract, section.carry_in)
             })
             .unwrap_or_default();
-        let depends_on =
-            row.map(|row| self.doc.dependencies(row).to_vec()).unwrap_or_default();
+        let depends_on = row.map(|row| self.doc.dependencies(row).to_vec()).unwrap_or_default();
         StageBrief {
             stage,
             title: self.row(stage).map(|row| row.title.clone()).unwrap_or_default(),

@@ -10,7 +10,7 @@ use super::refusal::StageRefusal;
 use crate::choose::Refusal;
 use crate::claims::{self, Fence};
 use crate::error::OkstraError;
-use crate::evidence::{self, Block, Evidence, Expected};
+use crate::evidence::{self, Block, Evidence, EvidenceFinding, Expected};
 use crate::ledger::write::DoneRow;
 use crate::ledger::{Claim, Status};
 use crate::printable::printable;
@@ -94,7 +94,7 @@ pub fn done(
     } else {
         holder(&board, stage)?
     };
-    let (block, evidence) = checked(&mut board, stage, request)?;
+    let (block, evidence, mut noted) = checked(&board, stage, request)?;
     let carry_path = board.carry_path(stage);
     let mut effects = Vec::new();
     if record.done.is_none() {
@@ -106,10 +106,9 @@ pub fn done(
             return Err(StageRefusal::EvidenceExists { path: carry_path, why }.into());
         }
         let mut records = Vec::new();
-        let noted = beyond(&board, stage, &evidence);
+        noted.extend(outside_list(&board, stage, &evidence));
         if !noted.is_empty() {
             records.push(("warnings", Value::from(noted.clone())));
-            board.warnings.extend(noted);
         }
         if let Some(observed) = &request.observed {
             records.push(("observed", observed.clone()));
@@ -119,6 +118,7 @@ pub fn done(
             text: evidence::with_records(&block.text, &records),
         });
     }
+    board.warnings.extend(noted);
     let digest = board.digest(stage);
     let row = DoneRow {
         impl_task_key: &claim.impl_task_key,
@@ -201,9 +201,7 @@ pub(super) fn holder(board: &Board<'_, '_>, stage: u32) -> Result<Claim, OkstraE
             let what = format!("{} holds it now", holder_name(claim));
             Err(StageRefusal::ClaimLost { stage, what }.into())
         }
-        Fence::Unknown => {
-            Err(StageRefusal::WhoAreYou { stage, holder: holder_name(claim) }.into())
-        }
+        Fence::Unknown => Err(StageRefusal::WhoAreYou { stage, holder: holder_name(claim) }.into()),
     }
 }
 
@@ -211,18 +209,18 @@ fn completed(stage: u32) -> StageRefusal {
     StageRefusal::Choose { reason: Refusal::AlreadyCompleted { stage }, help: None }
 }
 
-/// The evidence of a request, if it keeps its contract.
+/// The evidence of a request, if it keeps its contract, with what is odd about it.
 fn checked(
-    board: &mut Board<'_, '_>,
+    board: &Board<'_, '_>,
     stage: u32,
     request: &DoneRequest,
-) -> Result<(Block, Evidence), OkstraError> {
-    let block = evidence::extract(&request.evidence, Some(stage)).map_err(|error| {
+) -> Result<(Block, Evidence, Vec<String>), OkstraError> {
+    let block = evidence::extract(request.evidence.as_bytes(), Some(stage)).map_err(|error| {
         StageRefusal::EvidenceMissing {
             name: request.name.clone(),
             what: error.to_string(),
             line: error.line(),
-            help: error.help(),
+            help: error.help().to_owned(),
         }
     })?;
     let task_root = board.task_root();
@@ -238,7 +236,7 @@ fn checked(
             has_git: board.facts.head_commit.is_some(),
         },
     );
-    let line = |finding: &evidence::EvidenceFinding| {
+    let line = |finding: &EvidenceFinding| {
         printable(&format!(
             "{}:{}: {}: {}",
             request.name, finding.line, finding.field, finding.message
@@ -247,8 +245,8 @@ fn checked(
     };
     match checked.evidence {
         Some(evidence) if checked.errors.is_empty() => {
-            board.warnings.extend(checked.warnings.iter().map(line));
-            Ok((block, evidence))
+            let odd = |finding: &EvidenceFinding| format!("{}: {}", finding.field, finding.message);
+            Ok((block, evidence, checked.warnings.iter().map(odd).collect()))
         }
         _ => Err(StageRefusal::EvidenceWrong {
             name: request.name.clone(),
@@ -259,12 +257,8 @@ fn checked(
     }
 }
 
-/// What the evidence says beyond the plan, to be recorded in it.
-fn beyond(board: &Board<'_, '_>, stage: u32, evidence: &Evidence) -> Vec<String> {
-    let mut noted = Vec::new();
-    if !evidence.head.is_empty() && evidence.base == evidence.head {
-        noted.push(String::from("the commit range is empty"));
-    }
+/// The changed files that the stage's steps do not name. A stage whose steps name none has no list.
+fn outside_list(board: &Board<'_, '_>, stage: u32, evidence: &Evidence) -> Option<String> {
     let listed = board.files(stage);
     let outside: Vec<&str> = evidence
         .files_changed
@@ -272,10 +266,8 @@ fn beyond(board: &Board<'_, '_>, stage: u32, evidence: &Evidence) -> Vec<String>
         .map(String::as_str)
         .filter(|file| !listed.iter().any(|listed| listed == file || is_below(file, listed)))
         .collect();
-    if !listed.is_empty() && !outside.is_empty() {
-        noted.push(format!("files outside the stage's list: {}", outside.join(", ")));
-    }
-    noted
+    (!listed.is_empty() && !outside.is_empty())
+        .then(|| format!("files outside the stage's list: {}", outside.join(", ")))
 }
 
 /// Whether a file lies in a folder that the plan lists.
@@ -286,7 +278,7 @@ fn is_below(file: &str, folder: &str) -> bool {
 
 /// Says so where evidence is given for a stage that has other evidence already.
 fn note_difference(board: &mut Board<'_, '_>, stage: u32, request: &DoneRequest) {
-    let given = evidence::extract(&request.evidence, Some(stage))
+    let given = evidence::extract(request.evidence.as_bytes(), Some(stage))
         .ok()
         .and_then(|block| serde_json::from_str::<Value>(&block.text).ok());
     let Some(given) = given else {

@@ -87,11 +87,7 @@ pub struct StageList {
 
 /// Lists the stages of a plan with their states. A plan with errors is listed as far as it can be
 /// read; only a plan without a Stage Map fails.
-pub fn list(
-    plan: &[u8],
-    ledger: &[u8],
-    facts: &Facts,
-) -> Result<Decision<StageList>, OkstraError> {
+pub fn list(plan: &[u8], ledger: &[u8], facts: &Facts) -> Result<Decision<StageList>, OkstraError> {
     let doc = board::document(plan)?;
     let graph = check::checker(&doc, CheckOptions::default())?.graph();
     let board = Board::new(&doc, ledger, facts)?;

@@ -16,13 +16,11 @@ mod next;
 mod refusal;
 
 pub use brief::{CarryIn, StageBrief, ValidationCommand};
-pub use claim::{ClaimRequest, claim};
+pub use claim::{ClaimAnswer, ClaimRequest, claim};
 pub use done::{DoneAnswer, DoneRequest, done};
 pub use effect::{Decision, Effect};
 pub use facts::{EvidenceFile, Facts};
-pub use give::{
-    PrRequest, Recorded, ReleaseRequest, VerifyRequest, pull_request, release, verify,
-};
+pub use give::{PrRequest, Recorded, ReleaseRequest, VerifyRequest, pull_request, release, verify};
 pub use list::{StageLine, StageList, StageState, list};
-pub use next::{NextAnswer, NextRequest, next, show};
+pub use next::{NextAnswer, NextRequest, ShowAnswer, next, show};
 pub use refusal::StageRefusal;

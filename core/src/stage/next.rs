@@ -114,7 +114,6 @@ pub fn show(
     let wave = graph.nodes.iter().find(|node| node.stage == stage).and_then(|node| node.wave);
     let stale = board.stale();
     let line = line(&board, stage, wave, explained.as_ref(), stale.contains(&stage));
-    let answer =
-        ShowAnswer { brief: board.brief(stage), line, warnings: board.warnings.clone() };
+    let answer = ShowAnswer { brief: board.brief(stage), line, warnings: board.warnings.clone() };
     Ok(board.decided(Vec::new(), answer))
 }

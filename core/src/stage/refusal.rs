@@ -54,7 +54,9 @@ pub enum StageRefusal {
         holder: String,
     },
     /// The claim is live, or quiet and not forced.
-    #[error("the claim of stage {stage} by {holder} is {life}; it is not taken from a session that may still work")]
+    #[error(
+        "the claim of stage {stage} by {holder} is {life}; it is not taken from a session that may still work"
+    )]
     StillAlive {
         /// The stage.
         stage: u32,
@@ -179,7 +181,9 @@ impl StageRefusal {
                 details.line = *line;
                 Some(format!("{help}; nothing was written"))
             }
-            Self::NotClaimed { stage } => Some(format!("claim it first: okstra stage claim --stage {stage}")),
+            Self::NotClaimed { stage } => {
+                Some(format!("claim it first: okstra stage claim --stage {stage}"))
+            }
             Self::WhichStage { .. } => Some(String::from("give --stage N")),
             Self::ClaimLost { .. } => Some(String::from(
                 "stop working on it; what you built is still in your files and commits",
@@ -200,7 +204,9 @@ impl StageRefusal {
             Self::Stands { .. } => {
                 Some(String::from("to correct it on purpose, add --force-reappend"))
             }
-            Self::EvidenceExists { .. } => Some(String::from("move that file away and run it again")),
+            Self::EvidenceExists { .. } => {
+                Some(String::from("move that file away and run it again"))
+            }
             Self::OutsideProject { .. } => Some(String::from("give a path inside the project")),
             Self::BadArgument(_) => None,
         };

@@ -9,6 +9,11 @@ export function __wbg_reset_state(): void;
 export function approvePlan(source: Uint8Array | number[]): any;
 
 /**
+ * What is wrong with a ledger.
+ */
+export function checkLedger(source: Uint8Array | number[]): any;
+
+/**
  * Checks a plan against every rule.
  */
 export function checkPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
@@ -27,6 +32,11 @@ export function parsePlan(source: Uint8Array | number[]): any;
  * The graph of a plan.
  */
 export function planGraph(source: Uint8Array | number[]): any;
+
+/**
+ * Where the things around a plan lie.
+ */
+export function planLayout(plan: string, project_root?: string | null): any;
 
 /**
  * Panics on purpose, so that tests of the package can see what a caller gets.
@@ -51,9 +61,59 @@ export function renderCheck(sources: Uint8Array | number[], ends: Uint32Array | 
 export function renderGraph(source: Uint8Array | number[], format: string): any;
 
 /**
+ * A ledger without its bad lines.
+ */
+export function repairLedger(source: Uint8Array | number[]): any;
+
+/**
  * The table of rules.
  */
 export function rules(): any;
+
+/**
+ * The rows of a ledger.
+ */
+export function showLedger(source: Uint8Array | number[]): any;
+
+/**
+ * Claims a stage.
+ */
+export function stageClaim(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
+ * Finishes a stage.
+ */
+export function stageDone(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
+ * The stages with their states.
+ */
+export function stageList(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string): any;
+
+/**
+ * Which stage would be given now.
+ */
+export function stageNext(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
+ * Makes the text of a pull request, and records it.
+ */
+export function stagePr(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
+ * Gives a stage back.
+ */
+export function stageRelease(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
+ * One stage in full.
+ */
+export function stageShow(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, number: number): any;
+
+/**
+ * Records the verification of a stage.
+ */
+export function stageVerify(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
 
 /**
  * Runs once for each instance, before any call.
@@ -75,14 +135,26 @@ export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembl
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly approvePlan: (a: number, b: number) => any;
+    readonly checkLedger: (a: number, b: number) => any;
     readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly parsePlan: (a: number, b: number) => any;
     readonly planGraph: (a: number, b: number) => any;
+    readonly planLayout: (a: number, b: number, c: number, d: number) => any;
     readonly provokePanic: () => void;
     readonly renderCheck: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => any;
     readonly renderGraph: (a: number, b: number, c: number, d: number) => any;
+    readonly repairLedger: (a: number, b: number) => any;
     readonly rules: () => any;
+    readonly showLedger: (a: number, b: number) => any;
+    readonly stageClaim: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly stageDone: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly stageList: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
+    readonly stageNext: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly stagePr: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly stageRelease: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly stageShow: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => any;
+    readonly stageVerify: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly start: () => void;
     readonly takePanic: () => any;
     readonly version: () => any;

@@ -39,6 +39,68 @@ export type ApproveResult = {
 };
 
 /**
+ * A line of a ledger that cannot be used.
+ */
+export type BadLine = {
+  /**
+   * Its number, from 1.
+   */
+  line: number;
+  /**
+   * What is wrong with it.
+   */
+  reason: string;
+  /**
+   * Whether it is the last line and has no end: a write that was cut off.
+   */
+  torn: boolean;
+};
+
+/**
+ * Who calls.
+ */
+export type Caller = {
+  /**
+   * The claim it speaks for.
+   */
+  claim_id?: string;
+  /**
+   * Its session.
+   */
+  session?: string;
+  /**
+   * Its host.
+   */
+  host?: string;
+  /**
+   * The process of the session.
+   */
+  pid?: number;
+  /**
+   * The start of that process, as the host writes it.
+   */
+  pid_start?: string;
+};
+
+/**
+ * What a finished stage leaves to one that depends on it.
+ */
+export type CarryIn = {
+  /**
+   * The finished stage.
+   */
+  stage: number;
+  /**
+   * The Markdown of its `Stage Exit Contract`, or `null`.
+   */
+  exit_contract: string | null;
+  /**
+   * Its evidence, or `null` where there is none that can be read.
+   */
+  evidence: unknown;
+};
+
+/**
  * How findings are written.
  */
 export type CheckFormat = 'text' | 'pretty' | 'json' | 'sarif' | 'github';
@@ -103,6 +165,222 @@ export type CheckRequest = {
    * The names of the plans as the person gave them, one a source, in the same order.
    */
   paths: Array<string>;
+};
+
+/**
+ * The chosen stage.
+ */
+export type Choice = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * The order by which it came first; `null` where it was asked for by number.
+   */
+  order: Order | null;
+  /**
+   * The running stages that touch a file of its steps, with the files.
+   */
+  shares: Array<Share>;
+};
+
+/**
+ * A claimed stage.
+ */
+export type ClaimAnswer = {
+  /**
+   * The id of the claim.
+   */
+  claim_id: string | null;
+  /**
+   * Whether the session held the stage before.
+   */
+  already_held: boolean;
+  /**
+   * The order by which the stage came first; `null` where it was asked for by number.
+   */
+  order: Order | null;
+  /**
+   * Where to work; `null` for the project folder.
+   */
+  worktree: string | null;
+  /**
+   * The branch to work on.
+   */
+  branch: string | null;
+  /**
+   * The commit to start from.
+   */
+  base_commit: string | null;
+  /**
+   * The other stages that are being built now.
+   */
+  concurrent_stages: Array<number>;
+  /**
+   * The running stages that touch a file of its steps.
+   */
+  shares: Array<Share>;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * The key that its rows are recorded under.
+   */
+  impl_task_key: string;
+  /**
+   * The plan, relative to the project where it can be.
+   */
+  plan_path: string;
+  /**
+   * Where the evidence will lie.
+   */
+  carry_path: string;
+  /**
+   * The stages it depends on.
+   */
+  depends_on: Array<number>;
+  /**
+   * The steps.
+   */
+  steps: Array<Step>;
+  /**
+   * The Markdown of `Stage Validation`, or `null`.
+   */
+  validation: string | null;
+  /**
+   * The commands in it.
+   */
+  validation_commands: Array<ValidationCommand>;
+  /**
+   * The Markdown of `Stage Exit Contract`, or `null`.
+   */
+  exit_contract: string | null;
+  /**
+   * The Markdown of `Carry-In`, or `null`.
+   */
+  carry_in_text: string | null;
+  /**
+   * What each dependency leaves to this stage.
+   */
+  carry_in: Array<CarryIn>;
+};
+
+/**
+ * What to claim.
+ */
+export type ClaimRequest = {
+  /**
+   * `auto` or a number, as it was given.
+   */
+  stage: string;
+  /**
+   * Which of several ready stages comes first.
+   */
+  order: Order;
+  /**
+   * Whether a stage of a dead session may be taken.
+   */
+  reclaim: boolean;
+  /**
+   * A fresh id for the claim.
+   */
+  claim_id: string;
+  /**
+   * The worktree that was made for it; missing in the project folder.
+   */
+  worktree?: string;
+  /**
+   * The branch of that worktree.
+   */
+  branch?: string;
+  /**
+   * The commit it starts from, where it is another than the project's.
+   */
+  base_commit?: string;
+};
+
+/**
+ * A claim as people see it.
+ */
+export type ClaimView = {
+  /**
+   * Whether its session still works.
+   */
+  life: Life;
+  /**
+   * Milliseconds since it was started; `null` where the row's time cannot be read.
+   */
+  age_ms: bigint | null;
+  /**
+   * Milliseconds since the last sign of it.
+   */
+  quiet_ms: bigint | null;
+  /**
+   * The command that frees it, for a quiet or a dead one.
+   */
+  free_with: string | null;
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * The key of the implementation task.
+   */
+  impl_task_key: string;
+  /**
+   * When it was started, as the row says; empty where it does not.
+   */
+  started_at: string;
+  /**
+   * The commit the project was at; empty where the row does not say.
+   */
+  head_commit: string;
+  /**
+   * The id that fences it; `null` in rows of older tools.
+   */
+  claim_id: string | null;
+  /**
+   * The session it belongs to.
+   */
+  session: string | null;
+  /**
+   * The host of that session.
+   */
+  host: string | null;
+  /**
+   * Its process.
+   */
+  pid: number | null;
+  /**
+   * The start of that process, as the host writes it.
+   */
+  pid_start: string | null;
+  /**
+   * The worktree it works in; `null` in the project folder.
+   */
+  worktree: string | null;
+  /**
+   * The branch of the worktree.
+   */
+  branch: string | null;
+  /**
+   * The commit it started from.
+   */
+  base_commit: string | null;
+  /**
+   * The digest of the stage's text when it was started.
+   */
+  plan_digest: string | null;
 };
 
 /**
@@ -187,6 +465,98 @@ export type CriticalPath = {
 };
 
 /**
+ * The answer to a request: what has to be looked at first, or what was decided.
+ */
+export type Decision<T> =
+  | {
+      kind: 'needs';
+      /**
+       * What to look at.
+       */
+      needs: Needs;
+    }
+  | {
+      kind: 'decided';
+      /**
+       * What to do, in order.
+       */
+      effects: Array<Effect>;
+      /**
+       * What was decided.
+       */
+      answer: T;
+      /**
+       * What the person should know, one line each.
+       */
+      warnings: Array<string>;
+    };
+
+/**
+ * A finished stage.
+ */
+export type DoneAnswer = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * The key that the row is recorded under.
+   */
+  impl_task_key: string;
+  /**
+   * Where its evidence lies.
+   */
+  carry_path: string;
+  /**
+   * The commit it ended with.
+   */
+  head_commit: string;
+  /**
+   * Whether it was done before; then nothing is written.
+   */
+  already_done: boolean;
+  /**
+   * The stages that can be claimed now.
+   */
+  ready: Array<number>;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * What is finished.
+ */
+export type DoneRequest = {
+  /**
+   * The stage; missing where the caller's claim says it.
+   */
+  stage?: number;
+  /**
+   * The name of the worker result or JSON file, for messages.
+   */
+  name: string;
+  /**
+   * Its text.
+   */
+  evidence: string;
+  /**
+   * Whether to correct a `done` row that stands: the evidence on disk stays, a new row with the
+   * head of the given evidence follows.
+   */
+  force_reappend: boolean;
+  /**
+   * What `--verify` saw of the stage's own commands.
+   */
+  observed: unknown;
+};
+
+/**
  * One dependency.
  */
 export type Edge = {
@@ -223,6 +593,49 @@ export type Edit = {
 };
 
 /**
+ * Something to do outside. The host carries effects out in order and stops at the first that
+ * fails.
+ */
+export type Effect =
+  | {
+      kind: 'append';
+      /**
+       * The file.
+       */
+      path: string;
+      /**
+       * The line, without its end.
+       */
+      line: string;
+    }
+  | {
+      kind: 'write-new';
+      /**
+       * The file.
+       */
+      path: string;
+      /**
+       * Its text.
+       */
+      text: string;
+    }
+  | {
+      kind: 'replace';
+      /**
+       * The file.
+       */
+      path: string;
+      /**
+       * Its new text.
+       */
+      text: string;
+      /**
+       * What it was read as; `null` where it was not there.
+       */
+      if_unchanged: string | null;
+    };
+
+/**
  * The stable name of a failure's reason.
  */
 export type ErrorCode =
@@ -231,6 +644,27 @@ export type ErrorCode =
   | 'too-large'
   | 'not-approvable'
   | 'bad-options'
+  | 'not-a-stage'
+  | 'not-in-map'
+  | 'cancelled'
+  | 'already-completed'
+  | 'already-started'
+  | 'reserved'
+  | 'waits'
+  | 'none-ready'
+  | 'all-done'
+  | 'not-implementation'
+  | 'plan-invalid'
+  | 'not-claimed'
+  | 'which-stage'
+  | 'claim-lost'
+  | 'who-are-you'
+  | 'still-alive'
+  | 'not-done'
+  | 'stands'
+  | 'evidence-exists'
+  | 'outside-project'
+  | 'contract-violated'
   | 'not-initialised'
   | 'panic';
 
@@ -259,6 +693,14 @@ export type ErrorDetails = {
    */
   reason?: string;
   /**
+   * The stage it is about.
+   */
+  stage?: number;
+  /**
+   * One line each: what was found.
+   */
+  lines?: Array<string>;
+  /**
    * What a panic said.
    */
   panic?: string;
@@ -285,9 +727,115 @@ export type ErrorInfo = {
    */
   help: string | null;
   /**
+   * The exit status of a command that ends with it.
+   */
+  exit_code: number;
+  /**
    * Facts for programs: numbers and names the message was made from.
    */
   details: ErrorDetails;
+};
+
+/**
+ * A sidecar on disk.
+ */
+export type EvidenceFile = {
+  /**
+   * The stage in its name.
+   */
+  stage: number;
+  /**
+   * Its text.
+   */
+  text: string;
+};
+
+/**
+ * A stage with everything the choice looks at.
+ */
+export type Explanation = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Why it is ready, taken or waiting.
+   */
+  readiness: Readiness;
+  /**
+   * The dependencies that are not done, ascending.
+   */
+  waits_for: Array<number>;
+  /**
+   * The steps of the longest chain of stages that wait for this one, its own not included.
+   */
+  steps_behind: number;
+  /**
+   * How many stages depend on it directly.
+   */
+  unlocks: number;
+  /**
+   * The running stages that touch a file of its steps.
+   */
+  shares: Array<Share>;
+};
+
+/**
+ * The facts behind every request about stages.
+ */
+export type Facts = {
+  /**
+   * The real absolute path of the plan, with `/`.
+   */
+  plan: string;
+  /**
+   * The real absolute path of the project's folder, where it is known.
+   */
+  project_root?: string;
+  /**
+   * The real absolute path of the folder of the evidence, links resolved.
+   */
+  carry_folder?: string;
+  /**
+   * The key to record rows under (`--impl-key`).
+   */
+  impl_task_key?: string;
+  /**
+   * The key of the task (`project:group:id`), where it is known.
+   */
+  task_key?: string;
+  /**
+   * Now, in ISO 8601 with its zone.
+   */
+  now: string;
+  /**
+   * Who calls.
+   */
+  caller: Caller;
+  /**
+   * The stages that the worktree registry reserves for the task.
+   */
+  reserved: Array<number>;
+  /**
+   * Every sidecar in the folder of the evidence.
+   */
+  evidence: Array<EvidenceFile>;
+  /**
+   * What was seen of processes and sessions; missing until the core asks for it.
+   */
+  sightings?: Sightings;
+  /**
+   * Minutes without a sign of life after which a claim is quiet. Default 30.
+   */
+  quiet_minutes?: number;
+  /**
+   * The commit the project's folder is at; missing without git.
+   */
+  head_commit?: string;
+  /**
+   * The branch that is checked out there.
+   */
+  branch?: string;
 };
 
 /**
@@ -408,6 +956,172 @@ export type Graph = {
 export type GraphFormat = 'json' | 'mermaid' | 'dot';
 
 /**
+ * A row that can be read, but about which one should know something.
+ */
+export type LedgerNote = {
+  /**
+   * Its line, from 1.
+   */
+  line: number;
+  /**
+   * What there is to know.
+   */
+  note: string;
+};
+
+/**
+ * A ledger without its bad lines.
+ */
+export type LedgerRepair = {
+  /**
+   * The ledger with the good lines only, byte for byte as they were, each with its end.
+   */
+  text: string;
+  /**
+   * The bad lines as they were, each with its end, for `consumers.jsonl.rejected`. Bytes that
+   * are not UTF-8 are written as `\xNN`.
+   */
+  rejected: string;
+  /**
+   * The bad lines with their reasons.
+   */
+  bad: Array<BadLine>;
+  /**
+   * Whether the ledger changes.
+   */
+  changed: boolean;
+};
+
+/**
+ * What a check of a ledger found.
+ */
+export type LedgerReport = {
+  /**
+   * How many rows can be used.
+   */
+  rows: number;
+  /**
+   * Every line that cannot be used, in order.
+   */
+  bad: Array<BadLine>;
+  /**
+   * Rows that are read and ignored, or that say something odd, in order.
+   */
+  notes: Array<LedgerNote>;
+};
+
+/**
+ * A row as people read it.
+ */
+export type LedgerRow = {
+  /**
+   * Its line, from 1.
+   */
+  line: number;
+  /**
+   * The stages it is about; empty for one of a later version.
+   */
+  stages: Array<number>;
+  /**
+   * Its status; `null` for one of a later version.
+   */
+  status: Status | null;
+  /**
+   * Its time, as it stands there.
+   */
+  at: string | null;
+  /**
+   * The key of the implementation task.
+   */
+  impl_task_key: string;
+  /**
+   * Who, or what it says beyond that: session, commit, verdict, address, reason.
+   */
+  says: string;
+};
+
+/**
+ * The rows of a ledger as people read them.
+ */
+export type LedgerView = {
+  /**
+   * The rows, in order; those of a later version too.
+   */
+  rows: Array<LedgerRow>;
+  /**
+   * Every line that cannot be used, in order.
+   */
+  bad: Array<BadLine>;
+};
+
+/**
+ * Whether the session of a claim still works.
+ */
+export type Life = 'live' | 'quiet' | 'dead';
+
+/**
+ * What the host has to look at before the core can answer.
+ */
+export type Needs = {
+  /**
+   * Processes on this host.
+   */
+  processes: Array<ProcessQuestion>;
+  /**
+   * Sessions whose last sign of life counts.
+   */
+  sessions: Array<string>;
+};
+
+/**
+ * The stage a claim would give now. It is not reserved.
+ */
+export type NextAnswer = {
+  /**
+   * The choice; `null` where nothing can be claimed, which only an explanation answers with.
+   */
+  choice: Choice | null;
+  /**
+   * The title of the stage.
+   */
+  title: string | null;
+  /**
+   * Why there is no choice.
+   */
+  refusal: string | null;
+  /**
+   * The order that was used.
+   */
+  order: Order;
+  /**
+   * Every stage, in row order; empty unless it was asked for.
+   */
+  stages: Array<Explanation>;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * What to choose.
+ */
+export type NextRequest = {
+  /**
+   * `auto` or a number, as it was given.
+   */
+  stage: string;
+  /**
+   * Which of several ready stages comes first.
+   */
+  order: Order;
+  /**
+   * Whether to say of every stage why it is ready, taken or waiting. Then nothing is refused.
+   */
+  explain: boolean;
+};
+
+/**
  * One stage in the graph.
  */
 export type Node = {
@@ -447,6 +1161,11 @@ export type Node = {
 };
 
 /**
+ * Which of several ready stages comes first.
+ */
+export type Order = 'number' | 'critical-path';
+
+/**
  * A plan as it reads, with the place of everything in it.
  */
 export type Plan = {
@@ -466,6 +1185,52 @@ export type Plan = {
    * The rows of every `Clarification Items` table.
    */
   clarifications: Array<Clarification>;
+};
+
+/**
+ * The places that belong to one plan.
+ */
+export type PlanLayout = {
+  /**
+   * The project's folder; `null` where neither the plan's path nor the caller tells it.
+   */
+  project_root: string | null;
+  /**
+   * The task's folder, or `null` outside the layout.
+   */
+  task_root: string | null;
+  /**
+   * The name of the group's folder, or `null` outside the layout.
+   */
+  task_group: string | null;
+  /**
+   * The name of the task's folder, or `null` outside the layout.
+   */
+  task_id: string | null;
+  /**
+   * The folder of the ledger.
+   */
+  run_root: string;
+  /**
+   * The ledger.
+   */
+  ledger: string;
+  /**
+   * The folder of the evidence.
+   */
+  carry_folder: string;
+  /**
+   * The plan, relative to the project; absolute where it lies outside of it.
+   */
+  plan_path: string;
+  /**
+   * Whether the plan lies where plans of okstra lie.
+   */
+  in_layout: boolean;
+  /**
+   * The file name of the ledger's lock.
+   */
+  lock_name: string;
 };
 
 /**
@@ -495,6 +1260,139 @@ export type Position = {
 };
 
 /**
+ * What to record of a pull request.
+ */
+export type PrRequest = {
+  /**
+   * The stages it covers, at least one.
+   */
+  stages: Array<number>;
+  /**
+   * Its address; without address and number only the text is made.
+   */
+  pr_url?: string;
+  /**
+   * Its number.
+   */
+  pr_number?: bigint;
+  /**
+   * Whether to correct a pull request that stands.
+   */
+  force_reappend: boolean;
+};
+
+/**
+ * What became of a process.
+ */
+export type ProcessFact = {
+  /**
+   * Its number.
+   */
+  pid: number;
+  /**
+   * Its start, as the claim names it.
+   */
+  pid_start: string | null;
+  /**
+   * What was seen.
+   */
+  state: ProcessState;
+};
+
+/**
+ * A process to look at.
+ */
+export type ProcessQuestion = {
+  /**
+   * Its number.
+   */
+  pid: number;
+  /**
+   * Its start, as the claim names it.
+   */
+  pid_start: string | null;
+};
+
+/**
+ * What the host can say of a process.
+ */
+export type ProcessState = 'alive' | 'gone' | 'unknown';
+
+/**
+ * The latest `pr` row of a stage.
+ */
+export type PullRequest = {
+  /**
+   * Its address.
+   */
+  pr_url: string | null;
+  /**
+   * Its number.
+   */
+  pr_number: bigint | null;
+  /**
+   * When it was opened.
+   */
+  opened_at: string;
+  /**
+   * Every stage it covers.
+   */
+  stages: Array<number>;
+};
+
+/**
+ * The text of a pull request.
+ */
+export type PullRequestText = {
+  /**
+   * The title, one line.
+   */
+  title: string;
+  /**
+   * The body, Markdown.
+   */
+  body: string;
+};
+
+/**
+ * Why a stage is ready or not.
+ */
+export type Readiness =
+  | 'ready'
+  | 'running'
+  | 'reserved'
+  | 'waiting'
+  | 'done'
+  | 'cancelled'
+  | 'broken';
+
+/**
+ * What was recorded.
+ */
+export type Recorded = {
+  /**
+   * The stage, the lowest of several.
+   */
+  stage: number;
+  /**
+   * As what.
+   */
+  status: Status;
+  /**
+   * Whether a row was appended; `false` where only a text was asked for.
+   */
+  recorded: boolean;
+  /**
+   * The text of the pull request, for `pr`.
+   */
+  pull_request: PullRequestText | null;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
  * Another place that explains a finding.
  */
 export type Related = {
@@ -506,6 +1404,24 @@ export type Related = {
    * Where.
    */
   range: SourceRange;
+};
+
+/**
+ * What to give back.
+ */
+export type ReleaseRequest = {
+  /**
+   * The stage; missing where the caller's claim says it.
+   */
+  stage?: number;
+  /**
+   * Why.
+   */
+  reason: string;
+  /**
+   * Whether a quiet claim of somebody else may be taken away.
+   */
+  force: boolean;
 };
 
 /**
@@ -530,6 +1446,110 @@ export type Rule = {
  * How much a finding weighs: an error makes the plan unusable, a warning does not.
  */
 export type Severity = 'error' | 'warning';
+
+/**
+ * Files that a stage has in common with a running one.
+ */
+export type Share = {
+  /**
+   * The running stage.
+   */
+  stage: number;
+  /**
+   * The files, ascending.
+   */
+  files: Array<string>;
+};
+
+/**
+ * A stage in full: what a claim would print, and its place in the table.
+ */
+export type ShowAnswer = {
+  /**
+   * Where it stands.
+   */
+  line: StageLine;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * The key that its rows are recorded under.
+   */
+  impl_task_key: string;
+  /**
+   * The plan, relative to the project where it can be.
+   */
+  plan_path: string;
+  /**
+   * Where the evidence will lie.
+   */
+  carry_path: string;
+  /**
+   * The stages it depends on.
+   */
+  depends_on: Array<number>;
+  /**
+   * The steps.
+   */
+  steps: Array<Step>;
+  /**
+   * The Markdown of `Stage Validation`, or `null`.
+   */
+  validation: string | null;
+  /**
+   * The commands in it.
+   */
+  validation_commands: Array<ValidationCommand>;
+  /**
+   * The Markdown of `Stage Exit Contract`, or `null`.
+   */
+  exit_contract: string | null;
+  /**
+   * The Markdown of `Carry-In`, or `null`.
+   */
+  carry_in_text: string | null;
+  /**
+   * What each dependency leaves to this stage.
+   */
+  carry_in: Array<CarryIn>;
+};
+
+/**
+ * What the host saw of the sessions that hold claims.
+ */
+export type Sightings = {
+  /**
+   * The processes that were asked for.
+   */
+  processes: Array<ProcessFact>;
+  /**
+   * The last signs of life of the sessions that were asked for and have left any.
+   */
+  sessions: Array<SignOfLife>;
+};
+
+/**
+ * The last time a session showed that it works.
+ */
+export type SignOfLife = {
+  /**
+   * The session.
+   */
+  session: string;
+  /**
+   * When, with its zone.
+   */
+  at: string;
+};
 
 /**
  * A half-open range of places: `end` is the place behind the last character.
@@ -589,6 +1609,90 @@ export type Stage = {
 };
 
 /**
+ * A stage in the table.
+ */
+export type StageLine = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * Its wave, from 1; `null` for one that is cancelled or broken.
+   */
+  wave: number | null;
+  /**
+   * Where it stands.
+   */
+  state: StageState;
+  /**
+   * The dependencies it still waits for.
+   */
+  waits_for: Array<number>;
+  /**
+   * Its steps.
+   */
+  steps: number;
+  /**
+   * The steps of the longest chain behind it.
+   */
+  steps_behind: number;
+  /**
+   * Who builds it or built it.
+   */
+  by: string | null;
+  /**
+   * Since when it is in this state, as the ledger says.
+   */
+  since: string | null;
+  /**
+   * Milliseconds since then.
+   */
+  age_ms: bigint | null;
+  /**
+   * The commit it ended with, or started from while it is running.
+   */
+  head: string | null;
+  /**
+   * The claim of a running stage.
+   */
+  claim: ClaimView | null;
+  /**
+   * Whether the plan's text changed since it was done.
+   */
+  stale: boolean;
+  /**
+   * The latest verification.
+   */
+  verdict: Verdict | null;
+  /**
+   * The latest pull request.
+   */
+  pull_request: PullRequest | null;
+};
+
+/**
+ * The stages of a plan with their states.
+ */
+export type StageList = {
+  /**
+   * The plan, relative to the project where it can be.
+   */
+  plan_path: string;
+  /**
+   * The stages, in row order.
+   */
+  stages: Array<StageLine>;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
  * The section `## <section>.<i> Stage <i>: <title>` of a stage.
  */
 export type StageSection = {
@@ -623,6 +1727,25 @@ export type StageSection = {
 };
 
 /**
+ * Where a stage stands.
+ */
+export type StageState =
+  | 'ready'
+  | 'running'
+  | 'reserved'
+  | 'waiting'
+  | 'done'
+  | 'verified'
+  | 'pr'
+  | 'cancelled'
+  | 'broken';
+
+/**
+ * What a row says about its stage.
+ */
+export type Status = 'started' | 'done' | 'verified' | 'pr' | 'released';
+
+/**
  * One effective row of a step table.
  */
 export type Step = {
@@ -650,4 +1773,45 @@ export type Step = {
    * The row.
    */
   range: SourceRange;
+};
+
+/**
+ * A command of `Stage Validation`.
+ */
+export type ValidationCommand = {
+  /**
+   * `pre`, `mid` or `post`.
+   */
+  when: string;
+  /**
+   * The command.
+   */
+  command: string;
+};
+
+/**
+ * What a verification found.
+ */
+export type Verdict = 'accepted' | 'conditional-accept' | 'blocked';
+
+/**
+ * What to record of a verification.
+ */
+export type VerifyRequest = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * `accepted`, `conditional-accept` or `blocked`.
+   */
+  verdict: string;
+  /**
+   * The report, relative to the project or absolute.
+   */
+  report_path: string;
+  /**
+   * Whether to correct a verification that stands.
+   */
+  force_reappend: boolean;
 };

@@ -5,9 +5,15 @@ use std::path::Path;
 
 use okstra_core::check::{ApproveResult, CheckReport, FixResult};
 use okstra_core::error::ErrorInfo;
+use okstra_core::layout::PlanLayout;
+use okstra_core::ledger::check::{LedgerRepair, LedgerReport, LedgerView};
 use okstra_core::plan::Plan;
 use okstra_core::render::{CheckRequest, CommandOutput, GraphFormat};
 use okstra_core::rules::Rule;
+use okstra_core::stage::{
+    ClaimAnswer, ClaimRequest, Decision, DoneAnswer, DoneRequest, Facts, NextAnswer, NextRequest,
+    PrRequest, Recorded, ReleaseRequest, ShowAnswer, StageList, VerifyRequest,
+};
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::Outcome;
@@ -30,6 +36,23 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<GraphFormat>();
     types.visit::<Rule>();
     types.visit::<ErrorInfo>();
+    types.visit::<PlanLayout>();
+    types.visit::<Facts>();
+    types.visit::<NextRequest>();
+    types.visit::<Decision<NextAnswer>>();
+    types.visit::<ClaimRequest>();
+    types.visit::<Decision<ClaimAnswer>>();
+    types.visit::<DoneRequest>();
+    types.visit::<Decision<DoneAnswer>>();
+    types.visit::<ReleaseRequest>();
+    types.visit::<VerifyRequest>();
+    types.visit::<PrRequest>();
+    types.visit::<Decision<Recorded>>();
+    types.visit::<Decision<StageList>>();
+    types.visit::<Decision<ShowAnswer>>();
+    types.visit::<LedgerView>();
+    types.visit::<LedgerReport>();
+    types.visit::<LedgerRepair>();
 
     let mut text = String::from(HEAD);
     for declaration in types.found.values() {
@@ -53,7 +76,10 @@ impl TypeVisitor for Collector {
             T::visit_generics(self);
             return;
         }
+        // One declaration serves every use of a generic type.
         let name = T::name(&self.config);
+        let name = name.split('<').next().unwrap_or(&name).to_owned();
+        T::visit_generics(self);
         if self.found.contains_key(&name) {
             return;
         }
