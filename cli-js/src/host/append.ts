@@ -24,6 +24,10 @@ export function appendLine(file: string, line: string): void {
       const start = size > 0 && lastByte(handle, size) !== LINE_FEED ? '\n' : '';
       add(handle, Buffer.from(`${start}${text}\n`), size, file);
       if (isNew) flushFolder(path.dirname(fs.realpathSync(file)));
+    } catch (error) {
+      // An empty ledger is one nobody has begun.
+      if (isNew && fs.fstatSync(handle).size === 0) fs.rmSync(fs.realpathSync(file));
+      throw error;
     } finally {
       fs.closeSync(handle);
     }
