@@ -168,6 +168,8 @@ async function bundles() {
         format: 'cjs',
         platform: 'node',
         target: 'node20',
+        // Compiled code; npm installs it beside the package.
+        external: ['fs-native-extensions'],
         plugins: [lazyParts],
         // Not `minify`: a thrown error prints its line, which must not be the whole bundle.
         minifyIdentifiers: true,

@@ -1,9 +1,15 @@
-/** Whole commands against an in-memory world: files, streams, terminal, signals, changes. */
-
+/** Whole commands against an in-memory world: files, streams, terminal, locks, processes, time. */
+import { posix } from 'node:path';
 import type { Api } from '../../cli-js/src/cli/context.js';
 import { run } from '../../cli-js/src/cli/run.js';
 import { entries } from '../../cli-js/src/commands/index.js';
-import { type Host, HostError, type Stream } from '../../cli-js/src/host/host.js';
+import {
+  type Host,
+  HostError,
+  type ProcessState,
+  type SessionProcess,
+  type Stream,
+} from '../../cli-js/src/host/host.js';
 import * as api from '../../npm-package/dist/node.js';
 
 /** What a command left behind. */
@@ -23,12 +29,26 @@ export class World implements Host {
   terminals = new Set<Stream>();
   /** Called right before a file is replaced: what somebody else does in that moment. */
   meanwhile: () => void = () => {};
+  /** The locks others hold: whoever asks for one of them is refused. */
+  readonly locked = new Set<string>();
+  /** The locks held while files were appended to or made, by path. */
+  readonly guarded: [path: string, locks: string[]][] = [];
+  /** The time, which stands still until somebody moves it. */
+  clock = new Date('2026-01-01T00:00:00.000Z');
+  machine = 'box';
+  session: SessionProcess | undefined = { pid: 100, pid_start: 'start-100' };
+  /** What has become of processes, by number; the others are unknown. */
+  readonly processes = new Map<number, ProcessState>();
+  /** When sessions were last heard of. */
+  readonly signs = new Map<string, string>();
   readonly streams: Record<Stream, string> = { 1: '', 2: '' };
   readonly writes: [Stream, string][] = [];
   #files = new Map<string, Uint8Array | HostError>();
   #before = new Map<string, Uint8Array | HostError>();
   #changed: (() => void) | undefined;
   #stop: (() => void) | undefined;
+  #held: string[] = [];
+  #ids = 0;
   closed = false;
 
   constructor(files: Record<string, string | Uint8Array | HostError> = {}) {
@@ -37,11 +57,11 @@ export class World implements Host {
   }
 
   put(path: string, content: string | Uint8Array | HostError): void {
-    this.#files.set(path, typeof content === 'string' ? Buffer.from(content) : content);
+    this.#files.set(this.#key(path), typeof content === 'string' ? Buffer.from(content) : content);
   }
 
   remove(path: string): void {
-    this.#files.delete(path);
+    this.#files.delete(this.#key(path));
   }
 
   /** Tells a running watch that something happened. */
@@ -61,7 +81,7 @@ export class World implements Host {
   }
 
   readFile(path: string): Uint8Array {
-    const content = this.#files.get(path);
+    const content = this.#files.get(this.#key(path));
     if (content instanceof HostError) throw content;
     if (content === undefined)
       throw new HostError('missing', path, 'no such file', 'check the path');
@@ -84,8 +104,98 @@ export class World implements Host {
     this.put(path, text);
   }
 
+  writeNew(path: string, text: string): void {
+    if (this.#files.has(this.#key(path))) {
+      throw new HostError('exists', path, 'exists already', 'move it away');
+    }
+    this.guarded.push([path, [...this.#held]]);
+    this.put(path, text);
+  }
+
+  append(path: string, line: string): void {
+    const before = Buffer.from(this.readIfThere(path) ?? '').toString('latin1');
+    const start = before === '' || before.endsWith('\n') ? before : `${before}\n`;
+    this.guarded.push([path, [...this.#held]]);
+    this.put(path, Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(`${line}\n`)]));
+  }
+
+  readIfThere(path: string): Uint8Array | undefined {
+    return this.#files.has(this.#key(path)) ? this.readFile(path) : undefined;
+  }
+
+  list(folder: string): string[] {
+    const start = `${this.#key(folder)}/`;
+    const inside = [...this.#files.keys()].filter((path) => path.startsWith(start));
+    return [
+      ...new Set(inside.map((path) => path.slice(start.length).split('/', 1)[0] ?? '')),
+    ].sort();
+  }
+
+  realPath(path: string): string {
+    return posix.resolve(this.cwd(), path);
+  }
+
+  /** Files go by their path from the current folder, where they lie in it. */
+  #key(path: string): string {
+    const full = this.realPath(path);
+    const start = `${this.cwd()}/`;
+    return full.startsWith(start) ? full.slice(start.length) : full;
+  }
+
   isSameFile(one: string, other: string): boolean {
     return one === other;
+  }
+
+  async withLock<T>(
+    lockFile: string,
+    _holder: string,
+    _waitMs: number,
+    work: () => T | Promise<T>,
+  ): Promise<T> {
+    if (this.locked.has(lockFile)) {
+      throw new HostError('locked', lockFile, 'locked by another process', 'try again');
+    }
+    this.locked.add(lockFile);
+    this.#held.push(lockFile);
+    try {
+      return await work();
+    } finally {
+      this.locked.delete(lockFile);
+      this.#held = this.#held.filter((file) => file !== lockFile);
+    }
+  }
+
+  cwd(): string {
+    return '/work';
+  }
+
+  now(): string {
+    return this.clock.toISOString();
+  }
+
+  newId(): string {
+    this.#ids += 1;
+    return String(this.#ids).padStart(12, '0');
+  }
+
+  home(): string {
+    return '/home/okstra';
+  }
+
+  hostName(): string {
+    return this.machine;
+  }
+
+  sessionProcess(): SessionProcess | undefined {
+    return this.session;
+  }
+
+  processState(pid: number): ProcessState {
+    return this.processes.get(pid) ?? 'unknown';
+  }
+
+  signOfLife(session: string): string | undefined {
+    return this.signs.get(session);
   }
 
   write(stream: Stream, text: string): void {

@@ -58,6 +58,8 @@ const STATUS: Record<HostReason, number> = {
   'too-large': USAGE,
   unreadable: USAGE,
   changed: REFUSED,
+  exists: REFUSED,
+  locked: FAULT,
   'no-space': FAULT,
   other: FAULT,
 };

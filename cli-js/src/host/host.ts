@@ -27,6 +27,31 @@ export interface Host {
    * @throws HostError
    */
   writeFile(path: string, text: string): void;
+  /**
+   * Makes a file that is not there yet, and its folders, all or nothing and on disk before it
+   * returns.
+   * @throws HostError `exists` where there is one; it is never replaced
+   */
+  writeNew(path: string, text: string): void;
+  /**
+   * Appends one line to a file with one write, on disk before it returns; makes the file and its
+   * folders where missing. After a last line without its end, a new line is begun first. What
+   * fails half-way is undone. The caller holds the lock of the file.
+   * @throws HostError
+   */
+  append(path: string, line: string): void;
+  /**
+   * Reads a whole file, `undefined` where there is none.
+   * @throws HostError for whatever else keeps it from being read
+   */
+  readIfThere(path: string): Uint8Array | undefined;
+  /** The names in a folder, sorted; none where there is no folder. */
+  list(folder: string): string[];
+  /**
+   * The one absolute path of a file, without links: also of one that is not there yet, by the
+   * deepest folder above it that is.
+   */
+  realPath(path: string): string;
   /** Whether two paths name one file, through links too; `false` where either is missing. */
   isSameFile(one: string, other: string): boolean;
   /** Writes all of a text to a standard stream. A reader that has gone away is no error. */
@@ -37,6 +62,37 @@ export interface Host {
   width(): number;
   /** Calls back after any of the files changed, appeared or vanished, until it is closed. */
   watchFiles(paths: readonly string[], changed: () => void): Promise<Watcher>;
+  /**
+   * Runs `work` while holding the kernel lock on `lockFile`, which dies with this process.
+   * `holder` is the name that those who wait are told. Only `process.exit` ends a process at once
+   * whose time to wait is up.
+   * @throws HostError `locked` where another still holds it after `waitMs`
+   */
+  withLock<T>(
+    lockFile: string,
+    holder: string,
+    waitMs: number,
+    work: () => T | Promise<T>,
+  ): Promise<T>;
+  /** The current folder. */
+  cwd(): string;
+  /** The time, ISO 8601 in UTC with milliseconds. */
+  now(): string;
+  /** A new name for a claim: twelve small letters and digits. */
+  newId(): string;
+  /** The folder of okstra itself: `$OKSTRA_HOME`, else `~/.okstra`; absolute. */
+  home(): string;
+  /** The name of this machine. */
+  hostName(): string;
+  /** The process that a claim lives with, if it can be told. */
+  sessionProcess(): SessionProcess | undefined;
+  /**
+   * What has become of a process of this host. `start` is what {@link SessionProcess.pid_start}
+   * was when it was written down.
+   */
+  processState(pid: number, start: string | undefined): ProcessState;
+  /** When a session was last heard of, as {@link Host.now} writes it. */
+  signOfLife(session: string): string | undefined;
   /** Calls back when the person asks to stop (Ctrl-C, a termination signal). */
   onInterrupt(stop: () => void): void;
 }
@@ -46,12 +102,24 @@ export interface Watcher {
   close(): Promise<void>;
 }
 
+/** A process and what tells it from a later one with the same number. */
+export interface SessionProcess {
+  pid: number;
+  /** `null` where the system does not tell. */
+  pid_start: string | null;
+}
+
+/** `unknown` is what cannot be judged from here: another machine, another container. */
+export type ProcessState = 'alive' | 'gone' | 'unknown';
+
 /** Why something outside did not work. */
 export type HostReason =
   | 'missing'
   | 'directory'
   | 'denied'
   | 'changed'
+  | 'exists'
+  | 'locked'
   | 'too-large'
   | 'unreadable'
   | 'no-space'

@@ -1,7 +1,15 @@
 /** The real world. */
-import { isSameFile, readFile, readStdin, replaceFile, writeFile } from './files.js';
+import { appendLine } from './append.js';
+import { writeNew } from './create.js';
+import { isSameFile, readFile, readIfThere, readStdin, replaceFile, writeFile } from './files.js';
+import { okstraHome, signOfLife } from './home.js';
 import type { Host } from './host.js';
+import { newId } from './id.js';
+import { withLock } from './lock.js';
+import { list, realPath } from './paths.js';
 import { onInterrupt } from './process.js';
+import { hostName, stateOf } from './processes.js';
+import { sessionProcess } from './session.js';
 import { isTerminal, width, write } from './terminal.js';
 
 export const nodeHost: Host = {
@@ -10,11 +18,25 @@ export const nodeHost: Host = {
   readStdin,
   replaceFile,
   writeFile,
+  writeNew,
+  append: appendLine,
+  readIfThere,
+  list,
+  realPath,
   isSameFile,
   write,
   isTerminal,
   width,
   onInterrupt,
+  withLock,
+  cwd: () => process.cwd(),
+  now: () => new Date().toISOString(),
+  newId,
+  home: () => okstraHome(process.env),
+  hostName,
+  sessionProcess,
+  processState: stateOf,
+  signOfLife: (session) => signOfLife(process.env, session),
   async watchFiles(paths, changed) {
     const { watchFiles } = await import('../lazy/watch.js');
     return watchFiles(paths, changed);

@@ -1,0 +1,95 @@
+/** Adding a row to a ledger: one line, one write, on disk before it returns. */
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { flushFolder, makeFolderOf } from './durable.js';
+import { codeOf, explain, RECORD } from './fault.js';
+import { HostError } from './host.js';
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Appends a line. See {@link Host.append}.
+ *
+ * The caller holds the ledger's lock: what fails half-way is undone by cutting the file back to
+ * the size it had, which would take the rows of others with it.
+ */
+export function appendLine(file: string, line: string): void {
+  const text = line.endsWith('\n') ? line.slice(0, -1) : line;
+  if (/[\n\r]/.test(text)) throw new Error('a row of a ledger is one line');
+  try {
+    const { handle, isNew } = open(file);
+    try {
+      const { size } = fs.fstatSync(handle);
+      // A writer that was killed, or an editor, may have left the last line without its end.
+      const start = size > 0 && lastByte(handle, size) !== LINE_FEED ? '\n' : '';
+      add(handle, Buffer.from(`${start}${text}\n`), size, file);
+      if (isNew) flushFolder(path.dirname(fs.realpathSync(file)));
+    } catch (error) {
+      // An empty ledger is one nobody has begun.
+      if (isNew && fs.fstatSync(handle).size === 0) fs.rmSync(fs.realpathSync(file));
+      throw error;
+    } finally {
+      fs.closeSync(handle);
+    }
+  } catch (error) {
+    throw explain(error, file, RECORD);
+  }
+}
+
+/** Opens a file to append to it and to read its end; makes it and its folders where missing. */
+function open(file: string): { handle: number; isNew: boolean } {
+  // Without O_NONBLOCK a pipe in the ledger's place would be waited for.
+  const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = fs.constants;
+  const flags = O_RDWR | O_APPEND | O_NONBLOCK;
+  let handle: number;
+  let isNew = false;
+  try {
+    handle = fs.openSync(file, flags);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    makeFolderOf(file);
+    handle = fs.openSync(file, flags | O_CREAT, 0o666);
+    isNew = true;
+  }
+  if (!fs.fstatSync(handle).isFile()) {
+    fs.closeSync(handle);
+    throw new HostError('other', file, 'not a regular file', 'a file belongs there; move it away');
+  }
+  return { handle, isNew };
+}
+
+function lastByte(handle: number, size: number): number | undefined {
+  const byte = Buffer.alloc(1);
+  fs.readSync(handle, byte, 0, 1, size - 1);
+  return byte[0];
+}
+
+/** One write, flushed. Where it fails or is cut short the file is as before. */
+function add(handle: number, bytes: Buffer, size: number, file: string): void {
+  try {
+    if (fs.writeSync(handle, bytes) < bytes.length) {
+      // The system writes the part there is room for.
+      throw new HostError('no-space', file, 'no space left on the disk', 'make room');
+    }
+    fs.fsyncSync(handle);
+  } catch (error) {
+    const { reason, message, help } = explain(error, file, RECORD);
+    throw new HostError(
+      reason,
+      file,
+      message,
+      undo(handle, size) ?? `nothing was written; ${help}`,
+    );
+  }
+}
+
+/** Cuts a file back to the size it had; answers what to tell where that fails as well. */
+function undo(handle: number, size: number): string | undefined {
+  try {
+    fs.ftruncateSync(handle, size);
+    fs.fsyncSync(handle);
+    return undefined;
+  } catch (error) {
+    return `a part of the row may have stayed (cutting it off fails: ${codeOf(error)}); check the disk and the last line`;
+  }
+}

@@ -1,0 +1,47 @@
+/** The folder of okstra itself: locks and signs of life. */
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { codeOf, explain, OWN } from './fault.js';
+import { HostError } from './host.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `$OKSTRA_HOME`, else `~/.okstra`; always absolute. */
+export function okstraHome(env: Environment): string {
+  const given = env.OKSTRA_HOME;
+  if (given !== undefined && given !== '') return path.resolve(given);
+  // Few commands need it; loading it costs a quarter of a millisecond.
+  const os = process.getBuiltinModule('node:os');
+  try {
+    return path.join(path.resolve(os.homedir()), '.okstra');
+  } catch {
+    // A user without an entry in the list of users, as in some containers.
+    throw new HostError('missing', '~', 'the home folder is not known', 'set OKSTRA_HOME');
+  }
+}
+
+/** Where the locks of ledgers lie. */
+export function locksFolder(env: Environment): string {
+  return path.join(okstraHome(env), 'locks');
+}
+
+/** The file whose time is the sign of life of a session. No name leads out of the folder. */
+export function sessionFile(env: Environment, session: string): string {
+  const name = session
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    .replace(/[/:\\\u0000-\u001f\u007f-\u009f]/g, '-')
+    .replace(/^\.+/, (dots) => '-'.repeat(dots.length));
+  return path.join(okstraHome(env), 'sessions', name === '' ? '-' : name);
+}
+
+/** See {@link Host.signOfLife}. */
+export function signOfLife(env: Environment, session: string): string | undefined {
+  const file = sessionFile(env, session);
+  try {
+    return fs.statSync(file, { throwIfNoEntry: false })?.mtime.toISOString();
+  } catch (error) {
+    // No hook can have made a file of such a name.
+    if (codeOf(error) === 'ENAMETOOLONG') return undefined;
+    throw explain(error, file, OWN);
+  }
+}
