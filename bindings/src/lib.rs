@@ -18,6 +18,7 @@ use okstra_core::ledger::check as ledger;
 use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
 use okstra_core::rules::RULES;
 use okstra_core::stage::{self, Facts};
+use okstra_core::task;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
@@ -127,6 +128,27 @@ pub fn version() -> JsValue {
 #[wasm_bindgen(js_name = planLayout)]
 pub fn plan_layout(plan: &str, project_root: Option<String>) -> JsValue {
     answer(Ok(layout::plan_layout(plan, project_root.as_deref())))
+}
+
+/// The name of a ledger's lock.
+#[wasm_bindgen(js_name = lockName)]
+pub fn lock_name(ledger: &str) -> JsValue {
+    answer(Ok(layout::lock_name(ledger)))
+}
+
+/// The folder of a task.
+#[wasm_bindgen(js_name = taskFolder)]
+pub fn task_folder(okstra_root: &str, task_key: &str) -> JsValue {
+    answer(
+        layout::task_key_parts(task_key)
+            .map(|(_, group, id)| layout::task_folder(okstra_root, group, id)),
+    )
+}
+
+/// Where the plan of a task may lie.
+#[wasm_bindgen(js_name = planCandidates)]
+pub fn plan_candidates(task: &str) -> JsValue {
+    answer(decoded(task, "task").map(|task| task::plan_candidates(&task)))
 }
 
 /// Which stage would be given now.

@@ -119,8 +119,10 @@ pub struct ClaimView {
     /// Whether its session still works.
     pub life: Life,
     /// Milliseconds since it was started; `null` where the row's time cannot be read.
+    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub age_ms: Option<u64>,
     /// Milliseconds since the last sign of it.
+    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub quiet_ms: Option<u64>,
     /// The command that frees it, for a quiet or a dead one.
     pub free_with: Option<String>,

@@ -23,4 +23,5 @@ pub mod render;
 pub mod rules;
 pub mod source;
 pub mod stage;
+pub mod task;
 mod time;

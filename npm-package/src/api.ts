@@ -46,6 +46,10 @@ export function createApi(ready: () => void): Api {
       call(() => raw.renderGraph(bytes(source), text(format, 'format') ?? 'json')),
     planLayout: (plan, projectRoot) =>
       call(() => raw.planLayout(needed(plan, 'plan'), text(projectRoot, 'projectRoot'))),
+    lockName: (ledger) => call(() => raw.lockName(needed(ledger, 'ledger'))),
+    taskFolder: (okstraRoot, taskKey) =>
+      call(() => raw.taskFolder(needed(okstraRoot, 'okstraRoot'), needed(taskKey, 'taskKey'))),
+    planCandidates: (task) => call(() => raw.planCandidates(json(task))),
     stageNext: (plan, ledger, facts, request) =>
       call(() => raw.stageNext(bytes(plan), bytes(ledger), json(facts), json(request))),
     stageClaim: (plan, ledger, facts, request) =>

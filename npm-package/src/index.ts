@@ -34,6 +34,7 @@ import type {
   Rule,
   ShowAnswer,
   StageList,
+  TaskFacts,
   VerifyRequest,
 } from './generated/types.js';
 
@@ -137,6 +138,19 @@ export type FactsInput = Partial<Facts> & Pick<Facts, 'plan' | 'now'>;
  * @param projectRoot the real absolute path of the project's folder, where it is known.
  */
 export declare function planLayout(plan: string, projectRoot?: string): PlanLayout;
+
+/** The name of the lock of a ledger, by its real absolute path. */
+export declare function lockName(ledger: string): string;
+
+/**
+ * The folder of a task in a folder of okstra. No key can lead out of it.
+ *
+ * @throws {OkstraError} `bad-options` for a key that is not `project:group:id`.
+ */
+export declare function taskFolder(okstraRoot: string, taskKey: string): string;
+
+/** The absolute paths at which the plan of a task may lie, best first. */
+export declare function planCandidates(task: TaskFacts): string[];
 
 /**
  * Which stage a claim would give now. Nothing is reserved.

@@ -4,6 +4,7 @@ import type { Api } from '../../cli-js/src/cli/context.js';
 import { run } from '../../cli-js/src/cli/run.js';
 import { entries } from '../../cli-js/src/commands/index.js';
 import {
+  type GitHead,
   type Host,
   HostError,
   type ProcessState,
@@ -218,6 +219,13 @@ export class World implements Host {
         this.closed = true;
       },
     };
+  }
+
+  /** What git says of the project. */
+  head: GitHead | undefined;
+
+  async gitHead(): Promise<GitHead | undefined> {
+    return this.head;
   }
 
   onInterrupt(stop: () => void): void {

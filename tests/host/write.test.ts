@@ -18,11 +18,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { appendLine } from '../../cli-js/src/host/append.js';
 import { writeNew } from '../../cli-js/src/host/create.js';
-import { carryOut, type Effect } from '../../cli-js/src/host/effects.js';
+import { carryOut } from '../../cli-js/src/host/effects.js';
 import { readIfThere } from '../../cli-js/src/host/files.js';
 import { HostError } from '../../cli-js/src/host/host.js';
 import { nodeHost } from '../../cli-js/src/host/node.js';
 import { list, realPath } from '../../cli-js/src/host/paths.js';
+import type { Effect } from '../../npm-package/src/index.js';
 import { answerOf, child, command, unshared } from './children.js';
 
 let folder: string;

@@ -15,7 +15,9 @@ export type OptionSpec =
   /** A whole number of at least `min`. */
   | { kind: 'integer'; text: string; value: string; min: number; default?: number }
   /** A path. */
-  | { kind: 'file'; text: string; value: string; short?: string };
+  | { kind: 'file'; text: string; value: string; short?: string }
+  /** Free text. */
+  | { kind: 'text'; text: string; value: string };
 
 /** The options of a command by key. */
 export type Options = Record<string, OptionSpec>;
@@ -54,7 +56,8 @@ export interface Command<T extends Options = Options> {
   details?: string;
   /** Complete command lines with what they do. */
   examples: readonly (readonly [line: string, what: string])[];
-  argument: ArgumentSpec;
+  /** What has to follow the options; nothing may where it is missing. */
+  argument?: ArgumentSpec;
   options: T;
   /** Does it; the number is the exit status. */
   run(args: readonly string[], values: Values<T>, context: Context): number | Promise<number>;

@@ -8,6 +8,8 @@ export const FINDINGS = 1;
 export const USAGE = 2;
 /** The request is refused. */
 export const REFUSED = 3;
+/** A contract is violated. */
+export const CONTRACT_VIOLATED = 4;
 /** A lock or another thing outside failed, or okstra itself has a fault. */
 export const FAULT = 5;
 

@@ -57,6 +57,9 @@ export function parseFast(
     }
   }
   const args = given.positionals;
+  if (command.argument === undefined) {
+    return args.length === 0 ? { command, args, values } : undefined;
+  }
   const { many, choices } = command.argument;
   if (args.length === 0 || (args.length > 1 && many !== true)) return undefined;
   if (choices !== undefined && !args.every((arg) => choices.includes(arg))) return undefined;

@@ -86,7 +86,11 @@ export function about<T>(plan: string, work: () => T): T {
 /** Says what went wrong, in one line with the remedy, and answers the exit status. */
 export function explain(host: Host, error: unknown, name?: string): number {
   const tell = (line: string) => (name === undefined ? say(host, line) : sayOf(host, name, line));
-  if (error instanceof PlanError) return explain(host, error.cause, error.plan);
+  if (error instanceof PlanError) {
+    // What is wrong with evidence names the file of the evidence.
+    const ofPlan = !(isOfCore(error.cause) && error.cause.code === 'contract-violated');
+    return explain(host, error.cause, ofPlan ? error.plan : undefined);
+  }
   if (error instanceof UsageError) {
     say(host, error.message);
     return USAGE;
@@ -96,9 +100,15 @@ export function explain(host: Host, error: unknown, name?: string): number {
     return STATUS[error.reason];
   }
   if (isOfCore(error)) {
-    tell(`${error.message}${error.help === null ? '' : `; ${error.help}`}`);
-    if (error.code === 'not-approvable') return REFUSED;
-    return isNoText(error) || error.code === 'bad-options' ? USAGE : FAULT;
+    const { lines } = error.details;
+    if (lines === undefined) {
+      tell(`${error.message}${error.help === null ? '' : `; ${error.help}`}`);
+    } else {
+      tell(error.message);
+      for (const line of lines) host.write(2, `${printable(line)}\n`);
+      if (error.help !== null) tell(error.help);
+    }
+    return error.exit_code;
   }
   const message = error instanceof Error ? error.message : String(error);
   tell(`unexpected fault: ${message}; please report it, with the plan if you can`);

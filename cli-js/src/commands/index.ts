@@ -1,9 +1,13 @@
 /** Every command by its name. A new noun is one file in this folder and one line here. */
 import type { Entry } from '../cli/define.js';
 import { completion } from './completion.js';
+import { ledger } from './ledger.js';
 import { plan } from './plan.js';
+import { stage } from './stage.js';
 
 export const entries: Readonly<Record<string, Entry>> = {
   plan,
+  stage,
+  ledger,
   completion,
 };

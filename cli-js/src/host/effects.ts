@@ -1,14 +1,6 @@
 /** Carrying out what the core has decided. */
+import type { Effect } from '../../../npm-package/src/index.js';
 import type { Host } from './host.js';
-
-/** One change to the world outside. */
-export type Effect =
-  /** Adds a row to a ledger; the caller holds its lock. */
-  | { kind: 'append'; path: string; line: string }
-  /** Makes a file that must not be there yet. */
-  | { kind: 'write-new'; path: string; text: string }
-  /** Replaces a file that must still hold `if_unchanged`. */
-  | { kind: 'replace'; path: string; text: string; if_unchanged: string };
 
 /**
  * Carries out effects in their order and stops at the first that fails, so that what comes later
@@ -28,7 +20,8 @@ export function carryOut(
         host.writeNew(effect.path, effect.text);
         break;
       case 'replace':
-        host.replaceFile(effect.path, new TextEncoder().encode(effect.if_unchanged), effect.text);
+        if (effect.if_unchanged === null) host.writeNew(effect.path, effect.text);
+        else host.replaceFile(effect.path, Buffer.from(effect.if_unchanged), effect.text);
         break;
     }
   }

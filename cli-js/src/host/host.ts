@@ -91,6 +91,11 @@ export interface Host {
    * was when it was written down.
    */
   processState(pid: number, start: string | undefined): ProcessState;
+  /**
+   * The commit and the branch that a folder is at; `undefined` where there is no git, no
+   * repository or no commit yet. Started at once, so that other work can go on meanwhile.
+   */
+  gitHead(folder: string): Promise<GitHead | undefined>;
   /** When a session was last heard of, as {@link Host.now} writes it. */
   signOfLife(session: string): string | undefined;
   /** Calls back when the person asks to stop (Ctrl-C, a termination signal). */
@@ -100,6 +105,14 @@ export interface Host {
 /** A running watch. */
 export interface Watcher {
   close(): Promise<void>;
+}
+
+/** What a working tree is at. */
+export interface GitHead {
+  /** The full id of the commit. */
+  commit: string;
+  /** The branch; `null` where the head is detached. */
+  branch: string | null;
 }
 
 /** A process and what tells it from a later one with the same number. */

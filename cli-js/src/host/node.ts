@@ -2,6 +2,7 @@
 import { appendLine } from './append.js';
 import { writeNew } from './create.js';
 import { isSameFile, readFile, readIfThere, readStdin, replaceFile, writeFile } from './files.js';
+import { gitHead } from './git.js';
 import { okstraHome, signOfLife } from './home.js';
 import type { Host } from './host.js';
 import { newId } from './id.js';
@@ -28,6 +29,7 @@ export const nodeHost: Host = {
   isTerminal,
   width,
   onInterrupt,
+  gitHead,
   withLock,
   cwd: () => process.cwd(),
   now: () => new Date().toISOString(),

@@ -48,6 +48,7 @@ function whatFollows(spec: OptionSpec): Flag['value'] {
     case 'file':
       return 'file';
     case 'integer':
+    case 'text':
       return 'free';
     default:
       return null;
@@ -91,7 +92,7 @@ function bash(entries: Entries): string {
         if (value === 'file') return `        ${pattern}) files=any ;;`;
         return `        ${pattern}) words=${quote(Array.isArray(value) ? value.join(' ') : '')} ;;`;
       });
-    const { choices } = command.argument;
+    const { choices = command.argument === undefined ? [] : undefined } = command.argument ?? {};
     const rest = choices === undefined ? 'files=markdown' : `words=${quote(choices.join(' '))}`;
     return `    ${quote(path.join(' '))})
       flags=${quote(flags.flatMap(({ name, short }) => [name, ...(short ? [short] : [])]).join(' '))}
@@ -196,6 +197,9 @@ function zsh(entries: Entries): string {
         return quote(`${name}${joined}[${plain(flag.text)}]${action}`);
       });
     });
+    if (argument === undefined) {
+      return `    ${quote(path.join(' '))}) _arguments ${specs.flat().join(' ')} ;;`;
+    }
     const action = argument.choices ? `(${argument.choices.join(' ')})` : '_okstra_plans';
     const positional = quote(`${argument.many === true ? '*' : '1'}:${argument.name}:${action}`);
     return `    ${quote(path.join(' '))}) _arguments ${[...specs.flat(), positional].join(' ')} ;;`;
@@ -257,9 +261,9 @@ function fish(entries: Entries): string {
     }
   }
   for (const [path, command] of commands(entries)) {
-    const { choices } = command.argument;
-    if (choices) add(at(...path), '-f -a', say(choices.join(' ')));
-    else add(at(...path), '-f -k -a', say('(__okstra_plans)'));
+    const { argument } = command;
+    if (argument?.choices) add(at(...path), '-f -a', say(argument.choices.join(' ')));
+    else if (argument) add(at(...path), '-f -k -a', say('(__okstra_plans)'));
     for (const { name, short, text, value } of flagsOf(command)) {
       const takes =
         value === null

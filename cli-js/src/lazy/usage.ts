@@ -16,11 +16,13 @@ import { OK, USAGE } from '../cli/exit.js';
 import type { Parsed } from '../cli/parse.js';
 import { say } from '../cli/talk.js';
 
-const INTRO = 'Checks Markdown plans and works out the order in which their stages can be built.';
+const INTRO =
+  'Checks Markdown plans, hands their stages to sessions that build them at the same time, and keeps the record.';
 
 const EXAMPLES: Command['examples'] = [
   ['okstra plan check plan.md', 'every fault of a plan'],
   ['okstra plan graph plan.md', 'what can be built when'],
+  ['okstra stage claim --plan plan.md --no-worktree', 'take the next stage'],
   ['okstra help plan check', 'the help of a command'],
 ];
 
@@ -115,15 +117,18 @@ function fill(target: Commander, command: Command, found: (parsed: Parsed) => vo
     .summary(command.summary)
     .description(details === undefined ? command.summary : `${command.summary}.\n\n${details}`)
     .addHelpText('after', examples(command.examples));
-  const placeholder = argument.many === true ? `<${argument.name}...>` : `<${argument.name}>`;
-  const positional = new Argument(placeholder, argument.text);
-  target.addArgument(argument.choices ? positional.choices(argument.choices) : positional);
+  if (argument !== undefined) {
+    const placeholder = argument.many === true ? `<${argument.name}...>` : `<${argument.name}>`;
+    const positional = new Argument(placeholder, argument.text);
+    target.addArgument(argument.choices ? positional.choices(argument.choices) : positional);
+  }
   for (const [key, spec] of Object.entries(options)) addOption(target, longName(key), spec);
-  target.action((args: string | string[]) => {
-    const given = target.opts<Record<string, unknown>>();
+  target.action((given: unknown) => {
+    const args = argument === undefined ? [] : (given as string | string[]);
+    const chosen = target.opts<Record<string, unknown>>();
     const values: Record<string, unknown> = {};
     for (const [key, spec] of Object.entries(options)) {
-      values[key] = spec.kind === 'flag' ? given[key] === true : given[key];
+      values[key] = spec.kind === 'flag' ? chosen[key] === true : chosen[key];
     }
     found({ command, args: [args].flat(), values });
   });
@@ -148,7 +153,7 @@ function addOption(target: Commander, name: string, spec: OptionSpec): void {
     });
     target.addOption(spec.default === undefined ? option : option.default(spec.default));
   } else {
-    const short = spec.short === undefined ? '' : `-${spec.short}, `;
+    const short = 'short' in spec && spec.short !== undefined ? `-${spec.short}, ` : '';
     target.addOption(new Option(`${short}--${name} <${spec.value}>`, spec.text));
   }
 }

@@ -77,6 +77,7 @@ pub struct PullRequest {
     /// Its address.
     pub pr_url: Option<String>,
     /// Its number.
+    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub pr_number: Option<u64>,
     /// When it was opened.
     pub opened_at: String,

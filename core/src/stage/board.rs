@@ -132,9 +132,12 @@ impl<'d, 'a> Board<'d, 'a> {
 
     fn read_sidecars(&mut self) {
         for file in &self.facts.evidence {
+            let Some(stage) = layout::stage_of_carry_file(&file.name) else {
+                continue;
+            };
             let usable = evidence::read(file.text.as_bytes()).and_then(|sidecar| {
                 let named = sidecar.stage_number();
-                if named.is_some_and(|stage| stage != u64::from(file.stage)) {
+                if named.is_some_and(|named| named != u64::from(stage)) {
                     return Err(format!("it is evidence for stage {}", named.unwrap_or_default()));
                 }
                 if sidecar.source_plan_path().is_some_and(|path| !self.names_this_plan(path)) {
@@ -144,11 +147,11 @@ impl<'d, 'a> Board<'d, 'a> {
             });
             match usable {
                 Ok(sidecar) => {
-                    self.sidecars.insert(file.stage, sidecar);
+                    self.sidecars.insert(stage, sidecar);
                 }
                 Err(why) => {
-                    self.warnings.push(format!("{}: {why}", self.carry_path(file.stage)));
-                    self.unusable.insert(file.stage, why);
+                    self.warnings.push(format!("{}: {why}", self.carry_path(stage)));
+                    self.unusable.insert(stage, why);
                 }
             }
         }

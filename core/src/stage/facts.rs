@@ -42,8 +42,8 @@ pub struct Facts {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EvidenceFile {
-    /// The stage in its name.
-    pub stage: u32,
+    /// Its name in the folder of the evidence. Only `stage-<N>.json` counts.
+    pub name: String,
     /// Its text.
     pub text: String,
 }

@@ -53,6 +53,7 @@ pub struct PrRequest {
     /// Its address; without address and number only the text is made.
     pub pr_url: Option<String>,
     /// Its number.
+    #[cfg_attr(feature = "typescript", ts(type = "number", optional))]
     pub pr_number: Option<u64>,
     /// Whether to correct a pull request that stands.
     pub force_reappend: bool,

@@ -9,7 +9,7 @@ use crate::check::{self, CheckOptions};
 use crate::choose::{self, Explanation, Order, Readiness};
 use crate::claims::ClaimView;
 use crate::error::OkstraError;
-use crate::ledger::{PullRequest, Verdict};
+use crate::ledger::{Claim, PullRequest, Verdict};
 use crate::time;
 
 /// Where a stage stands.
@@ -60,6 +60,7 @@ pub struct StageLine {
     /// Since when it is in this state, as the ledger says.
     pub since: Option<String>,
     /// Milliseconds since then.
+    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub age_ms: Option<u64>,
     /// The commit it ended with, or started from while it is running.
     pub head: Option<String>,
@@ -162,7 +163,7 @@ pub(super) fn line(
             .map(|section| u32::try_from(section.steps.len()).unwrap_or(u32::MAX))
             .unwrap_or_default(),
         steps_behind: explained.map(|it| it.steps_behind).unwrap_or_default(),
-        by: record.claims.first().map(by),
+        by: record.claims.first().map(|claim| by(claim, board.facts.caller.host.as_deref())),
         age_ms: age.map(|age| u64::try_from(age).unwrap_or(0)),
         since,
         head: head.filter(|head| !head.is_empty()).cloned(),
@@ -173,7 +174,8 @@ pub(super) fn line(
     }
 }
 
-/// Who holds a claim, without since when.
-fn by(claim: &crate::ledger::Claim) -> String {
-    holder_name(&crate::ledger::Claim { started_at: String::new(), ..claim.clone() })
+/// Who holds a claim, without since when, and without the host where it is this one.
+fn by(claim: &Claim, here: Option<&str>) -> String {
+    let host = claim.host.clone().filter(|host| Some(host.as_str()) != here);
+    holder_name(&Claim { started_at: String::new(), host, ..claim.clone() })
 }

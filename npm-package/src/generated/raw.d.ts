@@ -24,9 +24,19 @@ export function checkPlan(source: Uint8Array | number[], strict?: boolean | null
 export function fixPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
 
 /**
+ * The name of a ledger's lock.
+ */
+export function lockName(ledger: string): any;
+
+/**
  * Reads a plan without judging it.
  */
 export function parsePlan(source: Uint8Array | number[]): any;
+
+/**
+ * Where the plan of a task may lie.
+ */
+export function planCandidates(task: string): any;
 
 /**
  * The graph of a plan.
@@ -126,6 +136,11 @@ export function start(): void;
 export function takePanic(): any;
 
 /**
+ * The folder of a task.
+ */
+export function taskFolder(okstra_root: string, task_key: string): any;
+
+/**
  * The version of the core.
  */
 export function version(): any;
@@ -138,7 +153,9 @@ export interface InitOutput {
     readonly checkLedger: (a: number, b: number) => any;
     readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
+    readonly lockName: (a: number, b: number) => any;
     readonly parsePlan: (a: number, b: number) => any;
+    readonly planCandidates: (a: number, b: number) => any;
     readonly planGraph: (a: number, b: number) => any;
     readonly planLayout: (a: number, b: number, c: number, d: number) => any;
     readonly provokePanic: () => void;
@@ -157,6 +174,7 @@ export interface InitOutput {
     readonly stageVerify: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly start: () => void;
     readonly takePanic: () => any;
+    readonly taskFolder: (a: number, b: number, c: number, d: number) => any;
     readonly version: () => any;
     readonly __wbindgen_externrefs: WebAssembly.Table;
     readonly __wbindgen_malloc: (a: number, b: number) => number;

@@ -320,11 +320,11 @@ export type ClaimView = {
   /**
    * Milliseconds since it was started; `null` where the row's time cannot be read.
    */
-  age_ms: bigint | null;
+  age_ms: number | null;
   /**
    * Milliseconds since the last sign of it.
    */
-  quiet_ms: bigint | null;
+  quiet_ms: number | null;
   /**
    * The command that frees it, for a quiet or a dead one.
    */
@@ -741,9 +741,9 @@ export type ErrorInfo = {
  */
 export type EvidenceFile = {
   /**
-   * The stage in its name.
+   * Its name in the folder of the evidence. Only `stage-<N>.json` counts.
    */
-  stage: number;
+  name: string;
   /**
    * Its text.
    */
@@ -1274,7 +1274,7 @@ export type PrRequest = {
   /**
    * Its number.
    */
-  pr_number?: bigint;
+  pr_number?: number;
   /**
    * Whether to correct a pull request that stands.
    */
@@ -1329,7 +1329,7 @@ export type PullRequest = {
   /**
    * Its number.
    */
-  pr_number: bigint | null;
+  pr_number: number | null;
   /**
    * When it was opened.
    */
@@ -1651,7 +1651,7 @@ export type StageLine = {
   /**
    * Milliseconds since then.
    */
-  age_ms: bigint | null;
+  age_ms: number | null;
   /**
    * The commit it ended with, or started from while it is running.
    */
@@ -1773,6 +1773,32 @@ export type Step = {
    * The row.
    */
   range: SourceRange;
+};
+
+/**
+ * What a task's folder holds, as far as its plan is looked for.
+ */
+export type TaskFacts = {
+  /**
+   * The absolute path of the project's folder.
+   */
+  project_root: string;
+  /**
+   * The absolute path of the task's folder.
+   */
+  task_root: string;
+  /**
+   * The sidecars.
+   */
+  evidence: Array<EvidenceFile>;
+  /**
+   * The manifest's `latestReportPath`; empty where it has none.
+   */
+  latest_report_path: string;
+  /**
+   * The names in the folder of the planning reports.
+   */
+  reports: Array<string>;
 };
 
 /**

@@ -14,6 +14,7 @@ use okstra_core::stage::{
     ClaimAnswer, ClaimRequest, Decision, DoneAnswer, DoneRequest, Facts, NextAnswer, NextRequest,
     PrRequest, Recorded, ReleaseRequest, ShowAnswer, StageList, VerifyRequest,
 };
+use okstra_core::task::TaskFacts;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::Outcome;
@@ -50,6 +51,7 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<Decision<Recorded>>();
     types.visit::<Decision<StageList>>();
     types.visit::<Decision<ShowAnswer>>();
+    types.visit::<TaskFacts>();
     types.visit::<LedgerView>();
     types.visit::<LedgerReport>();
     types.visit::<LedgerRepair>();

@@ -1,0 +1,206 @@
+/**
+ * What the commands about stages share: finding the plan, gathering the facts around it, asking
+ * the core and carrying out what it decides.
+ */
+import type {
+  Decision,
+  FactsInput,
+  Needs,
+  PlanLayout,
+  Sightings,
+} from '../../../npm-package/src/index.js';
+import { carryOut } from '../host/effects.js';
+import type { GitHead, Host } from '../host/host.js';
+import type { Api, Context } from './context.js';
+import type { Options, Values } from './define.js';
+import { UsageError } from './exit.js';
+import { findTask, projectRootOf, readFolder, readProject } from './project.js';
+
+/** The options that name a plan and say who asks. */
+export const boardOptions = {
+  plan: { kind: 'file', value: 'PLAN', text: 'the plan' },
+  taskKey: {
+    kind: 'text',
+    value: 'KEY',
+    text: 'the task (project:group:id), found from the current folder',
+  },
+  implKey: { kind: 'text', value: 'KEY', text: 'the key to record rows under' },
+  session: { kind: 'text', value: 'NAME', text: 'your session (also OKSTRA_SESSION)' },
+  claimId: { kind: 'text', value: 'ID', text: 'your claim (also OKSTRA_CLAIM_ID)' },
+  json: { kind: 'flag', text: 'print one JSON document' },
+  dryRun: { kind: 'flag', text: 'say what would happen and write nothing' },
+} as const satisfies Options;
+
+/** The values of these options. */
+export type BoardValues = Values<typeof boardOptions>;
+
+/** A plan with where its things lie. */
+export interface Board {
+  context: Context;
+  api: Api;
+  /** The plan as the person named it. */
+  name: string;
+  bytes: Uint8Array;
+  layout: PlanLayout;
+  /** The facts that no lock guards. */
+  facts: FactsInput;
+  /** What git says of the project; asked for at once, awaited when it is needed. */
+  head: Promise<GitHead | undefined> | undefined;
+}
+
+/** How long a command waits for the ledger, in milliseconds. */
+const WAIT = 30_000;
+
+const NOTHING = new Uint8Array();
+
+/** What to look at beyond the plan. */
+export interface Wants {
+  /** Whether the commit of the project is needed. */
+  git?: boolean;
+}
+
+/** Reads a plan and gathers what can be known without the lock. */
+export function openBoard(values: BoardValues, context: Context, wants: Wants = {}): Board {
+  const { host } = context;
+  if (values.plan !== undefined && values.taskKey !== undefined) {
+    throw new UsageError('give either --plan or --task-key, not both');
+  }
+  const found = values.taskKey === undefined ? undefined : findTask(host, values.taskKey, context);
+  const name = found?.plan ?? values.plan;
+  if (name === undefined) throw new UsageError('which plan? give --plan PLAN or --task-key KEY');
+  const bytes = host.readFile(name);
+  const plan = slashes(host.realPath(name));
+  const root = found?.root ?? projectRootOf(host, plan);
+  const head = wants.git === true && root !== undefined ? host.gitHead(root) : undefined;
+  const api = context.api(bytes.length);
+  const layout = api.planLayout(plan, root);
+  const session = values.session ?? host.env.OKSTRA_SESSION ?? host.env.CLAUDE_CODE_SESSION_ID;
+  const claimId = values.claimId ?? host.env.OKSTRA_CLAIM_ID;
+  const process = host.sessionProcess();
+  const taskKey = values.taskKey ?? readProject(host, layout);
+  return {
+    context,
+    api,
+    name,
+    bytes,
+    layout,
+    head,
+    facts: {
+      plan,
+      now: '',
+      ...(root === undefined ? {} : { project_root: root }),
+      ...(values.implKey === undefined ? {} : { impl_task_key: values.implKey }),
+      ...(taskKey === undefined ? {} : { task_key: taskKey }),
+      caller: {
+        ...(session === undefined || session === '' ? {} : { session }),
+        ...(claimId === undefined || claimId === '' ? {} : { claim_id: claimId }),
+        host: host.hostName(),
+        ...(process === undefined ? {} : { pid: process.pid }),
+        ...(process?.pid_start == null ? {} : { pid_start: process.pid_start }),
+      },
+    },
+  };
+}
+
+/** A question to the core about a plan. */
+export type Ask<T> = (ledger: Uint8Array, facts: FactsInput) => Decision<T>;
+
+/** What was decided and carried out. */
+export type Decided<T> = Extract<Decision<T>, { kind: 'decided' }>;
+
+/**
+ * Asks the core under the ledger's lock and carries out what it decides, so that choosing and
+ * recording are one step. A dry run takes no lock and carries nothing out.
+ */
+export async function decide<T>(
+  board: Board,
+  ask: Ask<T>,
+  options: { dryRun: boolean; what: string },
+): Promise<Decided<T>> {
+  const { host } = board.context;
+  await settle(board);
+  if (options.dryRun) return answered(board, ask);
+  return host.withLock(lockFile(board), `okstra ${options.what}`, WAIT, () => {
+    const decided = answered(board, ask);
+    carryOut(decided.effects, host);
+    return decided;
+  });
+}
+
+/**
+ * Asks the core without the lock. Only where rows were lost in a crash the lock is taken, and they
+ * are restored before the answer counts.
+ */
+export async function look<T>(
+  board: Board,
+  ask: Ask<T>,
+  options: { dryRun: boolean; what: string },
+): Promise<Decided<T>> {
+  await settle(board);
+  const seen = answered(board, ask);
+  return options.dryRun || seen.effects.length === 0 ? seen : decide(board, ask, options);
+}
+
+/** Works on the ledger's own text under its lock. */
+export function withLedger<T>(
+  board: Board,
+  what: string,
+  work: (ledger: Uint8Array) => T,
+): Promise<T> {
+  const { host } = board.context;
+  return host.withLock(lockFile(board), `okstra ${what}`, WAIT, () =>
+    work(host.readIfThere(board.layout.ledger) ?? NOTHING),
+  );
+}
+
+/** Waits for what was asked for in the background. */
+async function settle(board: Board): Promise<void> {
+  const head = await board.head;
+  if (head === undefined) return;
+  board.facts.head_commit = head.commit;
+  if (head.branch !== null) board.facts.branch = head.branch;
+}
+
+/** Asks with the ledger and the evidence as they are now; looks at what the core needs. */
+function answered<T>(board: Board, ask: Ask<T>): Decided<T> {
+  const { host } = board.context;
+  const { ledger, carry_folder } = board.layout;
+  const rows = host.readIfThere(ledger) ?? NOTHING;
+  const evidence = readFolder(host, carry_folder);
+  const facts: FactsInput = {
+    ...board.facts,
+    now: host.now(),
+    evidence,
+    ...(evidence.length === 0 ? {} : { carry_folder: slashes(host.realPath(carry_folder)) }),
+  };
+  const decision = ask(rows, facts);
+  if (decision.kind === 'decided') return decision;
+  const second = ask(rows, { ...facts, sightings: sight(host, decision.needs) });
+  if (second.kind === 'decided') return second;
+  throw new Error('the core asks for the same facts twice');
+}
+
+function sight(host: Host, needs: Needs): Sightings {
+  return {
+    processes: needs.processes.map(({ pid, pid_start }) => ({
+      pid,
+      pid_start,
+      state: host.processState(pid, pid_start ?? undefined),
+    })),
+    sessions: needs.sessions.flatMap((session) => {
+      const at = host.signOfLife(session);
+      return at === undefined ? [] : [{ session, at }];
+    }),
+  };
+}
+
+/** The lock of a ledger: one, also where two paths lead to it. */
+function lockFile({ context: { host }, api, layout }: Board): string {
+  const real = slashes(host.realPath(layout.ledger));
+  return `${host.home()}/locks/${real === layout.ledger ? layout.lock_name : api.lockName(real)}`;
+}
+
+/** A path with `/`, as the core takes it. */
+export function slashes(path: string): string {
+  return path.includes('\\') && /^([a-z]:|\\\\)/i.test(path) ? path.replaceAll('\\', '/') : path;
+}

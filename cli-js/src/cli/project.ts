@@ -1,0 +1,135 @@
+/** Projects and tasks: which folder is the project's, and where a task's plan lies. */
+import type { EvidenceFile, PlanLayout } from '../../../npm-package/src/index.js';
+import { type Host, HostError } from '../host/host.js';
+import type { Context } from './context.js';
+import { UsageError } from './exit.js';
+
+/** The folders of okstra in a project; the second is that of older versions, which is only read. */
+const FOLDERS = ['.okstra', '.project-docs/okstra'];
+
+/** The project's folder above a file: the nearest with a folder of okstra or a repository. */
+export function projectRootOf(host: Host, file: string): string | undefined {
+  for (const folder of above(file)) {
+    const names = namesIn(host, folder);
+    if (names.includes('.okstra') || names.includes('.git')) return folder;
+    if (
+      names.includes('.project-docs') &&
+      namesIn(host, `${folder}/.project-docs`).includes('okstra')
+    )
+      return folder;
+  }
+  return undefined;
+}
+
+/** The folders above a path, from the nearest. */
+function above(path: string): string[] {
+  const parts = path.split('/');
+  const folders: string[] = [];
+  for (let length = parts.length - 1; length > 0; length -= 1) {
+    folders.push(parts.slice(0, length).join('/') || '/');
+  }
+  return folders;
+}
+
+function namesIn(host: Host, folder: string): string[] {
+  try {
+    return host.list(folder);
+  } catch (error) {
+    // What may not be listed holds nothing that we could use either.
+    if (error instanceof HostError) return [];
+    throw error;
+  }
+}
+
+/** A task that was found. */
+export interface Task {
+  /** The project's folder. */
+  root: string;
+  /** The plan. */
+  plan: string;
+}
+
+/** Finds the plan of a task from the current folder upwards. */
+export function findTask(host: Host, key: string, context: Context): Task {
+  const api = context.api(0);
+  const here = host.realPath(host.cwd()).replaceAll('\\', '/');
+  const start = `${here}/.`;
+  const root = projectRootOf(host, start);
+  for (const folder of root === undefined ? [] : FOLDERS) {
+    const okstra = `${root}/${folder}`;
+    const task = api.taskFolder(okstra, key);
+    const plan = api
+      .planCandidates({
+        project_root: root ?? '',
+        task_root: task,
+        evidence: readFolder(host, `${task}/runs/implementation/carry`),
+        latest_report_path: textOf(readJson(host, `${task}/task-manifest.json`)?.latestReportPath),
+        reports: namesIn(host, `${task}/runs/implementation-planning/reports`),
+      })
+      .find((candidate) => host.readIfThere(candidate) !== undefined);
+    if (plan !== undefined && root !== undefined) {
+      checkProject(host, okstra, key);
+      return { root, plan };
+    }
+  }
+  throw new UsageError(
+    root === undefined
+      ? `no project above ${here}; go into its folder, or give --plan`
+      : `the task ${key} has no plan in ${root}; give --plan`,
+  );
+}
+
+/** The JSON files of a folder with their texts. */
+export function readFolder(host: Host, folder: string): EvidenceFile[] {
+  const decoder = new TextDecoder();
+  return host
+    .list(folder)
+    .filter((name) => name.endsWith('.json'))
+    .flatMap((name) => {
+      const bytes = host.readIfThere(`${folder}/${name}`);
+      return bytes === undefined ? [] : [{ name, text: decoder.decode(bytes) }];
+    });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The key's first part is the project's id, where the project has one. */
+function checkProject(host: Host, okstra: string, key: string): void {
+  const id = projectId(host, okstra);
+  const [asked] = key.split(':');
+  if (id !== undefined && id !== asked) {
+    throw new UsageError(`this project is ${id}, not ${asked}; go into its folder, or give --plan`);
+  }
+}
+
+/** The id in `project.json`. */
+function projectId(host: Host, okstra: string): string | undefined {
+  const id = readJson(host, `${okstra}/project.json`)?.projectId;
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+/** The key of the task that a plan in the layout belongs to, as its manifest says. */
+export function readProject(host: Host, layout: PlanLayout): string | undefined {
+  const { task_root, task_group, task_id } = layout;
+  if (task_root === null || task_group === null || task_id === null) return undefined;
+  const key = readJson(host, `${task_root}/task-manifest.json`)?.taskKey;
+  if (typeof key === 'string' && key !== '') return key;
+  const id = projectId(host, task_root.split('/').slice(0, -3).join('/'));
+  return id === undefined ? undefined : `${id}:${task_group}:${task_id}`;
+}
+
+/** An object in a file; nothing where there is no file. */
+function readJson(host: Host, path: string): Record<string, unknown> | undefined {
+  const bytes = host.readIfThere(path);
+  if (bytes === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new HostError('unreadable', path, `no JSON: ${reason}`, 'mend the file');
+  }
+  throw new HostError('unreadable', path, 'no JSON object', 'mend the file');
+}

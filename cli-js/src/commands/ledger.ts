@@ -1,0 +1,107 @@
+/** `okstra ledger`: the record itself. */
+import { boardOptions, openBoard, withLedger } from '../cli/board.js';
+import { command, type Noun } from '../cli/define.js';
+import { FINDINGS, OK } from '../cli/exit.js';
+import { printableJson, say, sayOf } from '../cli/talk.js';
+
+const { plan, taskKey, json, dryRun } = boardOptions;
+
+/** The options of commands that only look at the file. */
+const options = { plan, taskKey, json } as const;
+
+/** What the commands about stages ask for beyond these. */
+const NOBODY = {
+  implKey: undefined,
+  session: undefined,
+  claimId: undefined,
+  dryRun: false,
+} as const;
+
+const NOTHING = new Uint8Array();
+
+const show = command({
+  summary: 'Print the rows of a ledger',
+  examples: [['okstra ledger show --plan plan.md', 'what happened so far']],
+  options,
+  async run(_args, values, context) {
+    const { host } = context;
+    const board = openBoard({ ...NOBODY, ...values }, context);
+    const view = board.api.showLedger(host.readIfThere(board.layout.ledger) ?? NOTHING);
+    for (const { line, reason } of view.bad) sayOf(host, `${board.layout.ledger}:${line}`, reason);
+    if (values.json) host.write(1, `${printableJson(view)}\n`);
+    else {
+      const { showRows } = await import('../lazy/stage.js');
+      host.write(1, showRows(view.rows, host.width()));
+    }
+    return OK;
+  },
+});
+
+const check = command({
+  summary: 'List what is wrong with a ledger',
+  details: 'Exit status: 1 when a line cannot be used.',
+  examples: [['okstra ledger check --plan plan.md', 'every line that cannot be used']],
+  options,
+  async run(_args, values, context) {
+    const { host } = context;
+    const board = openBoard({ ...NOBODY, ...values }, context);
+    const report = board.api.checkLedger(host.readIfThere(board.layout.ledger) ?? NOTHING);
+    const { rows, bad, notes } = report;
+    if (values.json) host.write(1, `${printableJson(report)}\n`);
+    else {
+      const { ledger } = board.layout;
+      for (const { line, reason } of bad) sayOf(host, `${ledger}:${line}`, `error: ${reason}`);
+      for (const { line, note } of notes) sayOf(host, `${ledger}:${line}`, `note: ${note}`);
+      const lines = bad.length === 1 ? '1 line' : `${bad.length} lines`;
+      sayOf(
+        host,
+        ledger,
+        bad.length === 0
+          ? `${rows} rows, nothing wrong`
+          : `${rows} rows; ${lines} cannot be used: 'okstra ledger repair' moves them away`,
+      );
+    }
+    return bad.length === 0 ? OK : FINDINGS;
+  },
+});
+
+const repair = command({
+  summary: "Move the lines of a ledger that cannot be used to '<ledger>.rejected'",
+  details: 'No line is lost: the bad ones are appended there before the ledger is replaced.',
+  examples: [
+    ['okstra ledger repair --plan plan.md', 'repair it'],
+    ['okstra ledger repair --plan plan.md --dry-run', 'say what would be moved'],
+  ],
+  options: { ...options, dryRun },
+  async run(_args, values, context) {
+    const { host } = context;
+    const board = openBoard({ ...NOBODY, ...values }, context);
+    const { ledger } = board.layout;
+    const result = await withLedger(board, 'ledger repair', (before) => {
+      const result = board.api.repairLedger(before);
+      if (result.changed && !values.dryRun) {
+        // Appended before the ledger loses them: killed in between, they stand in both.
+        for (const line of result.rejected.split('\n').slice(0, -1)) {
+          host.append(`${ledger}.rejected`, line);
+        }
+        host.replaceFile(ledger, before, result.text);
+      }
+      return result;
+    });
+    const { bad, changed } = result;
+    if (values.json) {
+      host.write(1, `${printableJson({ changed, bad, dry_run: values.dryRun })}\n`);
+      return OK;
+    }
+    for (const { line, reason } of bad) sayOf(host, `${ledger}:${line}`, reason);
+    const lines = bad.length === 1 ? '1 line' : `${bad.length} lines`;
+    const moved = values.dryRun ? `${lines} would be moved` : `${lines} moved`;
+    say(host, changed ? `${moved} to ${ledger}.rejected` : 'nothing to repair');
+    return OK;
+  },
+});
+
+export const ledger: Noun = {
+  summary: 'Look at the record of a plan and mend it',
+  verbs: { show, check, repair },
+};
