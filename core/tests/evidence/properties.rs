@@ -182,7 +182,7 @@ proptest! {
     fn the_findings_of_a_block_move_with_it(before in 0_usize..5, indent in 0_usize..4) {
         let json = format!("{:#}", valid()).replace("\"Price table\"", "7");
         let pad = " ".repeat(indent);
-        let body: String = json.lines().map(|line| format!("{pad}{line}\n")).collect();
+        let body = format!("{pad}{}\n", json.replace('\n', &format!("\n{pad}")));
         let source = format!(
             "{}### Stage Carry Evidence\n{pad}```json\n{body}{pad}```\n",
             "text\n\n".repeat(before),
