@@ -27,15 +27,20 @@ pub fn extract(source: &[u8], stage: Option<u32>) -> Result<Block, EvidenceError
     let text = check::text(source)
         .map_err(|error| EvidenceError::NotText { reason: error.to_string() })?;
     let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if !bare.trim_start().starts_with('{') {
+    if !bare.trim_start().starts_with(['{', '[']) {
         return from_markdown(text, stage);
     }
     let whole = Found { text: bare.to_owned(), line: 1, fence: 1, raw: bare, closed: true };
     match whole.judged() {
         Ok(block) => Ok(block),
-        // Markdown may begin with a brace too: then it has the heading.
+        // Markdown may begin with a brace or a link too: then it has the heading.
         Err(broken) => match from_markdown(text, stage) {
-            Err(EvidenceError::NoHeading { .. }) => Err(broken),
+            Err(EvidenceError::NoHeading { .. })
+                if bare.trim_start().starts_with('{')
+                    || matches!(broken, EvidenceError::NotObject { .. }) =>
+            {
+                Err(broken)
+            }
             answer => answer,
         },
     }

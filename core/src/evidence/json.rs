@@ -75,6 +75,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether it is an array or an object.
+    pub(super) fn is_nested(&self) -> bool {
+        matches!(self.inner, Inner::List(_) | Inner::Object(_))
+    }
+
     /// The member of a name: the last one, as most readers have it.
     pub(super) fn member(&self, key: &str) -> Option<&Member<'a>> {
         self.members()?.iter().rev().find(|member| member.key == key)

@@ -57,7 +57,8 @@ pub struct Expected<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Checked {
-    /// Every fault, in the order of the fields; evidence with one is not recorded.
+    /// Every fault, in the order of the fields; evidence with one is not recorded. Of more than a
+    /// thousand the last says how many are not listed.
     pub errors: Vec<EvidenceFinding>,
     /// What somebody should look at.
     pub warnings: Vec<EvidenceFinding>,

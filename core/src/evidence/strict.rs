@@ -8,12 +8,16 @@ use crate::order::order_by;
 use crate::plan::files::normalised;
 use crate::plan::heading::folded;
 use crate::plan::outline::{self, Outline};
-use crate::printable::excerpt;
+use crate::printable::{excerpt, printable};
 use crate::source::LineIndex;
 use crate::time;
 
 /// The most characters of a value that a message shows.
 const LONGEST: usize = 80;
+
+/// The most errors that are listed one by one: far above what anybody reads,
+/// and low enough that an array of millions of wrong items cannot exhaust the memory.
+const MOST: usize = 1000;
 
 /// The members that okstra writes itself, see [`super::with_records`].
 const OWN: [&str; 2] = ["warnings", "observed"];
@@ -35,6 +39,7 @@ pub fn check(block: &Block, expected: &Expected<'_>) -> Checked {
         expected,
         errors: Vec::new(),
         warnings: Vec::new(),
+        unlisted: 0,
     };
     let evidence = match json::parse(&block.text) {
         Ok((value, root)) if root.members().is_some() => {
@@ -43,7 +48,7 @@ pub fn check(block: &Block, expected: &Expected<'_>) -> Checked {
                 let at = place(&root, field);
                 check.error(at, field, why, "only a stage that has passed leaves evidence");
             }
-            check.repeated(&root, "");
+            check.repeated(&root, &mut Vec::new());
             evidence
         }
         Ok((_, node)) => {
@@ -56,6 +61,11 @@ pub fn check(block: &Block, expected: &Expected<'_>) -> Checked {
             Evidence::default()
         }
     };
+    if check.unlisted > 0 {
+        let message = format!("has {} more faults", check.unlisted);
+        let more = check.finding(0, "", message, "mend the faults above first");
+        check.errors.push(more);
+    }
     let Check { errors, warnings, .. } = check;
     Checked { evidence: errors.is_empty().then_some(evidence), errors, warnings }
 }
@@ -67,6 +77,8 @@ struct Check<'c> {
     expected: &'c Expected<'c>,
     errors: Vec<EvidenceFinding>,
     warnings: Vec<EvidenceFinding>,
+    /// The errors beyond [`MOST`].
+    unlisted: usize,
 }
 
 impl Check<'_> {
@@ -118,15 +130,15 @@ impl Check<'_> {
     fn source_plan_path(&mut self, root: &Node<'_>) -> String {
         const FIELD: &str = "sourcePlanPath";
         let Expected { plan_path, plan_absolute, task_root, .. } = *self.expected;
-        let help = format!("write `{}`", excerpt(plan_path, LONGEST));
+        let help = format!("write `{}`", printable(plan_path));
         let Some(member) = self.wanted(root, FIELD, FIELD, &help) else { return String::new() };
         let path = self.text(member.at, FIELD, &member.node, &help);
         if !path.is_empty() && !names_this_plan(&path, plan_path, plan_absolute, task_root) {
             let message = if leaves(&path) {
-                format!("leaves the project: got {}", got(&member.node))
+                format!("leaves the project: got \"{}\"", ending(&path))
             } else {
-                let plan = excerpt(plan_path, LONGEST);
-                format!("names another plan: got {}, expected \"{plan}\"", got(&member.node))
+                let (path, plan) = (ending(&path), ending(plan_path));
+                format!("names another plan: got \"{path}\", expected \"{plan}\"")
             };
             self.error(member.at, FIELD, message, &help);
         }
@@ -324,14 +336,10 @@ impl Check<'_> {
         member
     }
 
-    /// Keys that stand twice in an object, at any depth.
-    fn repeated(&mut self, node: &Node<'_>, field: &str) {
+    /// Keys that stand twice in an object, at any depth. `path` is what leads to the value.
+    fn repeated(&mut self, node: &Node<'_>, path: &mut Vec<String>) {
         match &node.inner {
             Inner::Object(members) => {
-                let name = |key: &str| {
-                    let dot = if field.is_empty() { "" } else { "." };
-                    format!("{field}{dot}{}", excerpt(key, LONGEST))
-                };
                 let key = |at: &usize| members.get(*at).map(|member| &member.key);
                 let order = order_by(members.len(), &|a, b| key(&a).cmp(&key(&b)));
                 for pair in order.windows(2) {
@@ -339,22 +347,24 @@ impl Check<'_> {
                         && key(first) == key(second)
                         && let Some(member) = members.get(*second)
                     {
+                        let field = format!("{}.{}", path.concat(), excerpt(&member.key, LONGEST));
+                        let field = excerpt(field.trim_start_matches('.'), 2 * LONGEST);
                         let message = String::from("stands twice in one object");
                         let help = "keep one of them: readers disagree on which one counts";
-                        self.error(member.at, &name(&member.key), message, help);
+                        self.error(member.at, &field, message, help);
                     }
                 }
-                for member in members {
-                    if !matches!(member.node.inner, Inner::Plain | Inner::Text(_)) {
-                        self.repeated(&member.node, &name(&member.key));
-                    }
+                for member in members.iter().filter(|member| member.node.is_nested()) {
+                    path.push(format!(".{}", excerpt(&member.key, LONGEST)));
+                    self.repeated(&member.node, path);
+                    path.pop();
                 }
             }
             Inner::List(items) => {
-                for (at, item) in items.iter().enumerate() {
-                    if !matches!(item.inner, Inner::Plain | Inner::Text(_)) {
-                        self.repeated(item, &format!("{field}[{at}]"));
-                    }
+                for (at, item) in items.iter().enumerate().filter(|(_, item)| item.is_nested()) {
+                    path.push(format!("[{at}]"));
+                    self.repeated(item, path);
+                    path.pop();
                 }
             }
             _ => {}
@@ -366,6 +376,10 @@ impl Check<'_> {
     }
 
     fn error(&mut self, at: usize, field: &str, message: String, help: &str) {
+        if self.errors.len() == MOST {
+            self.unlisted += 1;
+            return;
+        }
         let finding = self.finding(at, field, message, help);
         self.errors.push(finding);
     }
@@ -387,6 +401,17 @@ fn got(node: &Node<'_>) -> String {
         return String::from("null");
     }
     format!("{} ({})", excerpt(node.raw, LONGEST), node.kind())
+}
+
+/// A path inside a message: of a long one the end, which tells two plans of a task apart.
+fn ending(path: &str) -> String {
+    let path = excerpt(path, usize::MAX);
+    let skipped = path.chars().count().saturating_sub(LONGEST);
+    if skipped == 0 {
+        path
+    } else {
+        format!("…{}", path.chars().skip(skipped).collect::<String>())
+    }
 }
 
 /// A whole number from 1 on, written as such.
