@@ -9,7 +9,6 @@ pub mod error;
 pub mod finding;
 mod fix;
 pub mod graph;
-#[cfg_attr(not(test), expect(dead_code, reason = "the next change edits manifests with it"))]
 mod json_edit;
 pub mod layout;
 mod order;
@@ -17,4 +16,5 @@ pub mod plan;
 mod printable;
 pub mod render;
 pub mod rules;
+pub mod run;
 pub mod source;
