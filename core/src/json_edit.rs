@@ -78,11 +78,17 @@ impl JsonText {
     }
 
     /// The value at a path; `None` where there is none.
+    #[cfg_attr(not(test), expect(dead_code, reason = "outcomes are read with it"))]
     pub(crate) fn get(&self, path: &[Segment<'_>]) -> Result<Option<Value>, JsonFault> {
         match self.find(path) {
             Some(range) => self.value(&range).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// Whether there is a value at a path.
+    pub(crate) fn has(&self, path: &[Segment<'_>]) -> bool {
+        self.find(path).is_some()
     }
 
     /// The text at a path; `None` where there is something else or nothing.
@@ -99,7 +105,7 @@ impl JsonText {
             let found = match segment {
                 Segment::Key(key) if self.byte(at.start) == b'{' => self.member(&at, key),
                 Segment::Index(index) if self.byte(at.start) == b'[' => {
-                    let element = self.entries(&at).into_iter().nth(*index);
+                    let element = self.entries(&at).nth(*index);
                     let missing = || self.fault(at.start, format!("there is no element {index}"));
                     Some(element.ok_or_else(missing)?.value)
                 }
@@ -122,16 +128,19 @@ impl JsonText {
         Ok(())
     }
 
-    /// Appends a value to the array at a path, which is made where it is missing.
-    pub(crate) fn push(&mut self, path: &[Segment<'_>], value: &Value) -> Result<(), JsonFault> {
+    /// Appends a value to the array at a path, which is made where it is missing, and says which
+    /// element it became.
+    pub(crate) fn push(&mut self, path: &[Segment<'_>], value: &Value) -> Result<usize, JsonFault> {
         let Some(at) = self.find(path) else {
-            return self.set(path, &Value::Array(vec![value.clone()]));
+            self.set(path, &Value::Array(vec![value.clone()]))?;
+            return Ok(0);
         };
         if self.byte(at.start) != b'[' {
             return Err(self.fault(at.start, "not an array".to_owned()));
         }
+        let before = self.entries(&at).count();
         self.append(&at, None, value);
-        Ok(())
+        Ok(before)
     }
 
     /// The first element of the array at a path for which `wanted` holds. Elements that cannot be
@@ -143,7 +152,6 @@ impl JsonText {
     ) -> Option<usize> {
         let at = self.find(path).filter(|at| self.byte(at.start) == b'[')?;
         self.entries(&at)
-            .iter()
             .position(|entry| self.value(&entry.value).is_ok_and(|value| wanted(&value)))
     }
 
@@ -170,11 +178,10 @@ impl JsonText {
 
     /// Writes an entry behind the last one of an object or array.
     fn append(&mut self, container: &Range<usize>, key: Option<&str>, value: &Value) {
-        let entries = self.entries(container);
         let mut style = self.style(container, None);
-        let last = entries.last();
+        let last = self.entries(container).last();
         // The entries' own indentation, where they begin a line.
-        let lead = last.and_then(|entry| self.leads(entry.start));
+        let lead = last.as_ref().and_then(|entry| self.leads(entry.start));
         let indent = lead.map_or_else(|| format!("{}{}", style.indent, style.unit), str::to_owned);
         let mut new = String::new();
         if last.is_some() {
@@ -192,8 +199,8 @@ impl JsonText {
         style.write(value, &style.indent, &mut new);
         // Nothing but white space is between the brackets of an empty one.
         let empty = container.start + 1..container.end - 1;
-        let place = last.map_or(empty, |entry| entry.value.end..entry.value.end);
-        if let (None, Some(newline)) = (last, style.newline) {
+        let place = last.as_ref().map_or(empty, |entry| entry.value.end..entry.value.end);
+        if let (None, Some(newline)) = (&last, style.newline) {
             new.extend([newline, &outer]);
         }
         self.text.replace_range(place, &new);
@@ -205,30 +212,33 @@ impl JsonText {
         let end = line_end(&self.text);
         let whole = self.root();
         let shows = |range: &Range<usize>| {
-            let first = self.entries(range).first()?.start;
+            let first = self.entries(range).next()?.start;
             Some(self.text.get(range.start..first)?.contains(['\n', '\r']))
         };
         // An empty document is written as people would; an empty value as the document is.
         let on_lines = shows(at).or_else(|| shows(around?)).or_else(|| shows(&whole));
-        let first = self.entries(&whole).into_iter().next();
+        let first = self.entries(&whole).next();
         let unit = first.as_ref().and_then(|entry| self.leads(entry.start));
-        let spaced = |at: Option<usize>| {
-            at.and_then(|at| self.text.get(at..)).is_none_or(|rest| rest.starts_with(' '))
+        // A blank behind a colon, and behind a comma on one line, as the nearest entries have it.
+        let blank = |from: usize, to: usize, mark: char| {
+            let (_, behind) = self.text.get(from..to)?.split_once(mark)?;
+            (!behind.contains(['\n', '\r'])).then(|| behind.starts_with(' '))
         };
-        // The first member and the comma behind it show how the document is written.
-        let member = first.as_ref().filter(|entry| !entry.key.is_empty() || self.is_object(&whole));
-        let colon = spaced(member.and_then(|entry| {
-            let behind = self.text.get(entry.key.end..entry.value.start)?;
-            Some(entry.key.end + behind.find(':')? + 1)
-        }));
-        let comma = match self.entries(&whole).as_slice() {
-            [one, two, ..] => spaced(
-                self.text
-                    .get(one.value.end..two.start)
-                    .and_then(|between| Some(one.value.end + between.find(',')? + 1)),
-            ),
-            _ => colon,
-        };
+        let near: Vec<Vec<Entry>> = [Some(at), around, Some(&whole)]
+            .into_iter()
+            .flatten()
+            .map(|at| self.entries(at).take(2).collect())
+            .collect();
+        let colon = near.iter().find_map(|entries| {
+            let first = entries.first()?;
+            blank(first.key.end, first.value.start, ':')
+        });
+        let comma = near.iter().find_map(|entries| match entries.as_slice() {
+            [one, two, ..] => blank(one.value.end, two.start, ','),
+            _ => None,
+        });
+        let colon = colon.unwrap_or(true);
+        let comma = comma.unwrap_or(colon);
         Style {
             newline: on_lines.unwrap_or(true).then_some(end),
             unit: unit.filter(|unit| !unit.is_empty()).unwrap_or("  ").to_owned(),
@@ -236,10 +246,6 @@ impl JsonText {
             colon: if colon { ": " } else { ":" },
             comma: if comma { " " } else { "" },
         }
-    }
-
-    fn is_object(&self, at: &Range<usize>) -> bool {
-        self.byte(at.start) == b'{'
     }
 
     /// The white space that begins the line of a place.
@@ -266,7 +272,7 @@ impl JsonText {
             at = match segment {
                 Segment::Key(key) if self.byte(at.start) == b'{' => self.member(&at, key)?,
                 Segment::Index(index) if self.byte(at.start) == b'[' => {
-                    self.entries(&at).into_iter().nth(*index)?.value
+                    self.entries(&at).nth(*index)?.value
                 }
                 _ => return None,
             };
@@ -284,7 +290,7 @@ impl JsonText {
                     && serde_json::from_str::<String>(&format!("\"{key}\""))
                         .is_ok_and(|key| key == name)
         };
-        self.entries(object).into_iter().rev().find(is_it).map(|entry| entry.value)
+        self.entries(object).filter(is_it).last().map(|entry| entry.value)
     }
 
     fn value(&self, at: &Range<usize>) -> Result<Value, JsonFault> {
@@ -309,19 +315,19 @@ impl JsonText {
     }
 
     fn root(&self) -> Range<usize> {
-        let start = self.skip_space(0);
-        start..self.value_end(start)
+        self.skip_space(0)..self.text.trim_end().len()
     }
 
-    /// The entries of an object or array; none of another value.
-    fn entries(&self, container: &Range<usize>) -> Vec<Entry> {
-        let object = self.is_object(container);
-        let mut entries = Vec::new();
-        if !object && self.byte(container.start) != b'[' {
-            return entries;
-        }
+    /// The entries of an object or array, found as they are asked for; none of another value.
+    fn entries(&self, container: &Range<usize>) -> impl Iterator<Item = Entry> {
+        let object = self.byte(container.start) == b'{';
+        let is_container = object || self.byte(container.start) == b'[';
+        let end = if is_container { container.end } else { 0 };
         let mut at = self.skip_space(container.start + 1);
-        while at + 1 < container.end {
+        std::iter::from_fn(move || {
+            if at + 1 >= end {
+                return None;
+            }
             let start = at;
             let mut key = at..at;
             if object {
@@ -330,15 +336,14 @@ impl JsonText {
                 // Over the colon.
                 at = self.skip_space(self.skip_space(end) + 1);
             }
-            let end = self.value_end(at);
-            entries.push(Entry { start, key, value: at..end });
+            let value = at..self.value_end(at);
             // Over the comma, or to the bracket.
-            at = self.skip_space(end);
+            at = self.skip_space(value.end);
             if self.byte(at) == b',' {
                 at = self.skip_space(at + 1);
             }
-        }
-        entries
+            Some(Entry { start, key, value })
+        })
     }
 
     fn skip_space(&self, mut at: usize) -> usize {
@@ -357,8 +362,14 @@ impl JsonText {
                 0 => return at,
                 b'"' => {
                     at += 1;
-                    while !matches!(self.byte(at), b'"' | 0) {
-                        at += if self.byte(at) == b'\\' { 2 } else { 1 };
+                    while let Some(behind) = self.text.as_bytes().get(at..)
+                        && let Some(skipped) = memchr::memchr2(b'"', b'\\', behind)
+                    {
+                        at += skipped;
+                        if self.byte(at) == b'"' {
+                            break;
+                        }
+                        at += 2;
                     }
                 }
                 b'{' | b'[' => depth += 1,

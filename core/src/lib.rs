@@ -21,6 +21,7 @@ pub mod plan;
 mod printable;
 pub mod render;
 pub mod rules;
+pub mod run;
 pub mod source;
 pub mod stage;
 pub mod task;
