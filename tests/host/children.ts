@@ -13,7 +13,7 @@ mkdirSync(target, { recursive: true });
 const build = mkdtempSync(join(target, 'host-'));
 
 /** The script with the verbs of `child.ts`, bundled as the command line is. */
-export const CHILD = join(build, 'child.cjs');
+const CHILD = join(build, 'child.cjs');
 
 buildSync({
   entryPoints: [fileURLToPath(new URL('child.ts', import.meta.url))],

@@ -31,7 +31,8 @@ export default function setup(project: TestProject): () => void {
   const consumer = join(folder, 'consumer');
   mkdirSync(consumer);
   writeFileSync(join(consumer, 'package.json'), '{ "name": "consumer", "private": true }\n');
-  npm(consumer, 'install', '--offline', '--no-audit', '--no-fund', join(folder, tarball));
+  // The one dependency comes from npm's cache where it is there, else from the registry.
+  npm(consumer, 'install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball));
   project.provide('consumer', consumer);
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -1,6 +1,6 @@
 /** Making a file that must not be there yet. */
-import * as fs from 'node:fs';
-import * as path from 'node:path';
+import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { flushFolder, makeFolderOf, writeBeside } from './durable.js';
 import { codeOf, explain, RECORD } from './fault.js';
 import { HostError } from './host.js';
@@ -16,9 +16,9 @@ export function writeNew(file: string, text: string): void {
     try {
       place(temporary, file, text);
     } finally {
-      fs.rmSync(temporary, { force: true });
+      rmSync(temporary, { force: true });
     }
-    flushFolder(path.dirname(file));
+    flushFolder(dirname(file));
   } catch (error) {
     throw explain(error, file, RECORD);
   }
@@ -27,7 +27,7 @@ export function writeNew(file: string, text: string): void {
 /** Unlike a rename, a link never replaces: of two writers one is told that the file exists. */
 function place(temporary: string, file: string, text: string): void {
   try {
-    fs.linkSync(temporary, file);
+    linkSync(temporary, file);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw exists(file);
     if (!NO_LINKS.includes(codeOf(error))) throw error;
@@ -39,19 +39,19 @@ function place(temporary: string, file: string, text: string): void {
 function writeInPlace(file: string, text: string): void {
   let handle: number;
   try {
-    handle = fs.openSync(file, 'wx', 0o666);
+    handle = openSync(file, 'wx', 0o666);
   } catch (error) {
     throw codeOf(error) === 'EEXIST' ? exists(file) : error;
   }
   try {
     try {
-      fs.writeFileSync(handle, text);
-      fs.fsyncSync(handle);
+      writeFileSync(handle, text);
+      fsyncSync(handle);
     } finally {
-      fs.closeSync(handle);
+      closeSync(handle);
     }
   } catch (error) {
-    fs.rmSync(file, { force: true });
+    rmSync(file, { force: true });
     throw error;
   }
 }

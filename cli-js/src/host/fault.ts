@@ -10,7 +10,7 @@ interface Remedies {
 }
 
 /** A plan or a report: a file people name. */
-export const PLAN: Remedies = {
+const PLAN: Remedies = {
   directory: 'give a Markdown file in it',
   denied: 'check the rights of the file',
   readOnly: 'copy the plan first',

@@ -1,6 +1,17 @@
 /** Reading and replacing files. */
-import * as fs from 'node:fs';
-import * as path from 'node:path';
+import {
+  accessSync,
+  constants,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { flushFolder, writeBeside } from './durable.js';
 import { codeOf, explain, RECORD, unreadable } from './fault.js';
 import { HostError } from './host.js';
@@ -9,7 +20,7 @@ import { pause } from './terminal.js';
 /** Reads a whole file. */
 export function readFile(file: string): Uint8Array {
   try {
-    return fs.readFileSync(file);
+    return readFileSync(file);
   } catch (error) {
     throw unreadable(error, file);
   }
@@ -18,7 +29,7 @@ export function readFile(file: string): Uint8Array {
 /** See {@link Host.readIfThere}. */
 export function readIfThere(file: string): Uint8Array | undefined {
   try {
-    return fs.readFileSync(file);
+    return readFileSync(file);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw unreadable(error, file, RECORD);
@@ -31,7 +42,7 @@ export function readStdin(): Uint8Array {
   for (;;) {
     const chunk = Buffer.allocUnsafe(65_536);
     try {
-      const read = fs.readSync(0, chunk);
+      const read = readSync(0, chunk);
       if (read === 0) return Buffer.concat(chunks);
       chunks.push(chunk.subarray(0, read));
     } catch (error) {
@@ -47,15 +58,15 @@ export function readStdin(): Uint8Array {
 /** Replaces a file that was read before as `was`. See {@link Host.replaceFile}. */
 export function replaceFile(file: string, was: Uint8Array, text: string): void {
   try {
-    const target = fs.realpathSync(file);
-    const before = fs.statSync(target);
+    const target = realpathSync(file);
+    const before = statSync(target);
     if (!before.isFile()) {
       throw new HostError('other', file, 'not a regular file', 'give a file that can be replaced');
     }
     // Renaming asks for the rights of the folder only; a file set to read-only is meant to stay.
-    fs.accessSync(target, fs.constants.W_OK);
+    accessSync(target, constants.W_OK);
     put(target, text, before, () => {
-      if (!fs.readFileSync(target).equals(was)) {
+      if (!readFileSync(target).equals(was)) {
         throw new HostError(
           'changed',
           file,
@@ -73,7 +84,7 @@ export function replaceFile(file: string, was: Uint8Array, text: string): void {
 export function isSameFile(one: string, other: string): boolean {
   const [a, b] = [one, other].map((file) => {
     try {
-      return fs.statSync(file, { throwIfNoEntry: false });
+      return statSync(file, { throwIfNoEntry: false });
     } catch (error) {
       throw explain(error, file);
     }
@@ -84,10 +95,10 @@ export function isSameFile(one: string, other: string): boolean {
 /** Writes a file, new or not. See {@link Host.writeFile}. */
 export function writeFile(file: string, text: string): void {
   try {
-    const before = fs.statSync(file, { throwIfNoEntry: false });
+    const before = statSync(file, { throwIfNoEntry: false });
     // A device or a pipe (/dev/stdout) cannot be renamed over; it is written in place.
-    if (before !== undefined && !before.isFile()) fs.writeFileSync(file, text);
-    else put(before === undefined ? file : fs.realpathSync(file), text, before, () => {});
+    if (before !== undefined && !before.isFile()) writeFileSync(file, text);
+    else put(before === undefined ? file : realpathSync(file), text, before, () => {});
   } catch (error) {
     throw explain(error, file);
   }
@@ -97,15 +108,15 @@ export function writeFile(file: string, text: string): void {
  * Temporary file beside the target, flushed, then renamed over it. `check` is asked right before
  * the rename and prevents it by throwing.
  */
-function put(target: string, text: string, before: fs.Stats | undefined, check: () => void): void {
+function put(target: string, text: string, before: Stats | undefined, check: () => void): void {
   const temporary = writeBeside(target, text, before);
   try {
     check();
-    fs.renameSync(temporary, target);
+    renameSync(temporary, target);
   } catch (error) {
-    fs.rmSync(temporary, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
   // Makes the rename itself durable.
-  flushFolder(path.dirname(target));
+  flushFolder(dirname(target));
 }

@@ -1,6 +1,6 @@
 /** The folder of okstra itself: locks and signs of life. */
-import * as fs from 'node:fs';
-import * as path from 'node:path';
+import { statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { codeOf, explain, OWN } from './fault.js';
 import { HostError } from './host.js';
 
@@ -9,11 +9,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** `$OKSTRA_HOME`, else `~/.okstra`; always absolute. */
 export function okstraHome(env: Environment): string {
   const given = env.OKSTRA_HOME;
-  if (given !== undefined && given !== '') return path.resolve(given);
+  if (given !== undefined && given !== '') return resolve(given);
   // Few commands need it; loading it costs a quarter of a millisecond.
   const os = process.getBuiltinModule('node:os');
   try {
-    return path.join(path.resolve(os.homedir()), '.okstra');
+    return join(resolve(os.homedir()), '.okstra');
   } catch {
     // A user without an entry in the list of users, as in some containers.
     throw new HostError('missing', '~', 'the home folder is not known', 'set OKSTRA_HOME');
@@ -22,7 +22,7 @@ export function okstraHome(env: Environment): string {
 
 /** Where the locks of ledgers lie. */
 export function locksFolder(env: Environment): string {
-  return path.join(okstraHome(env), 'locks');
+  return join(okstraHome(env), 'locks');
 }
 
 /** The file whose time is the sign of life of a session. No name leads out of the folder. */
@@ -31,14 +31,14 @@ export function sessionFile(env: Environment, session: string): string {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     .replace(/[/:\\\u0000-\u001f\u007f-\u009f]/g, '-')
     .replace(/^\.+/, (dots) => '-'.repeat(dots.length));
-  return path.join(okstraHome(env), 'sessions', name === '' ? '-' : name);
+  return join(okstraHome(env), 'sessions', name === '' ? '-' : name);
 }
 
 /** See {@link Host.signOfLife}. */
 export function signOfLife(env: Environment, session: string): string | undefined {
   const file = sessionFile(env, session);
   try {
-    return fs.statSync(file, { throwIfNoEntry: false })?.mtime.toISOString();
+    return statSync(file, { throwIfNoEntry: false })?.mtime.toISOString();
   } catch (error) {
     // No hook can have made a file of such a name.
     if (codeOf(error) === 'ENAMETOOLONG') return undefined;

@@ -1,6 +1,9 @@
 /**
  * Everything outside the process as one value, so that whole commands can be run against an
  * in-memory world. Nothing but the modules of this folder touches files, streams or signals.
+ *
+ * They import the built-in modules by name: for `import * as fs` the bundler copies the module at
+ * every start, once for each file that does it.
  */
 
 /** Standard streams by descriptor number. */

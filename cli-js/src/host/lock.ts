@@ -3,8 +3,18 @@
  * process is gone, however it ended. The file itself says nothing about the lock and is never
  * deleted: deleting it would let two processes lock two files of one name.
  */
-import * as fs from 'node:fs';
-import * as path from 'node:path';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { codeOf, explain, OWN } from './fault.js';
 import { HostError } from './host.js';
 import { native } from './native.js';
@@ -30,7 +40,7 @@ export async function withLock<T>(
   } finally {
     removeNote(handle);
     // Closing the only handle gives the lock back.
-    fs.closeSync(handle);
+    closeSync(handle);
   }
 }
 
@@ -43,7 +53,7 @@ async function acquire(lockFile: string, waitMs: number): Promise<number> {
       if (!(await lock(handle, lockFile, end - performance.now()))) throw locked(lockFile, waitMs);
       if (isFileAt(lockFile, handle)) return handle;
       // Somebody has deleted the file meanwhile: others lock the new one, so this one is no lock.
-      fs.closeSync(handle);
+      closeSync(handle);
     }
   } catch (error) {
     throw explainLock(error, lockFile);
@@ -53,13 +63,13 @@ async function acquire(lockFile: string, waitMs: number): Promise<number> {
 /** Opens the lock file; makes it and its folder, for this user alone, where missing. */
 function open(lockFile: string): number {
   // Writing is asked for by the kernel; nothing is cut off, since the note may be another's.
-  const flags = fs.constants.O_RDWR | fs.constants.O_CREAT;
+  const flags = constants.O_RDWR | constants.O_CREAT;
   try {
-    return fs.openSync(lockFile, flags, 0o600);
+    return openSync(lockFile, flags, 0o600);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    fs.mkdirSync(path.dirname(lockFile), { recursive: true, mode: 0o700 });
-    return fs.openSync(lockFile, flags, 0o600);
+    mkdirSync(dirname(lockFile), { recursive: true, mode: 0o700 });
+    return openSync(lockFile, flags, 0o600);
   }
 }
 
@@ -71,7 +81,7 @@ async function lock(handle: number, lockFile: string, ms: number): Promise<boole
   } catch (error) {
     const isTaken = codeOf(error) === 'EAGAIN';
     if (isTaken && ms > 0) return wait(handle, lockFile, ms);
-    fs.closeSync(handle);
+    closeSync(handle);
     if (isTaken) return false;
     throw error;
   }
@@ -98,7 +108,7 @@ function wait(handle: number, lockFile: string, ms: number): Promise<boolean> {
       request,
       (error) => {
         clearTimeout(timer);
-        if (late || error) fs.closeSync(handle);
+        if (late || error) closeSync(handle);
         if (error) reject(error);
         else resolve(true);
       },
@@ -108,8 +118,8 @@ function wait(handle: number, lockFile: string, ms: number): Promise<boolean> {
 
 /** Whether the open file still is the one of that name. */
 function isFileAt(lockFile: string, handle: number): boolean {
-  const named = fs.statSync(lockFile, { bigint: true, throwIfNoEntry: false });
-  const open = fs.fstatSync(handle, { bigint: true });
+  const named = statSync(lockFile, { bigint: true, throwIfNoEntry: false });
+  const open = fstatSync(handle, { bigint: true });
   return named !== undefined && named.ino === open.ino && named.dev === open.dev;
 }
 
@@ -130,8 +140,8 @@ function leaveNote(handle: number, name: string): void {
     since: new Date().toISOString(),
   };
   try {
-    fs.ftruncateSync(handle, 0);
-    fs.writeSync(handle, `${JSON.stringify(note)}\n`, 0);
+    ftruncateSync(handle, 0);
+    writeSync(handle, `${JSON.stringify(note)}\n`, 0);
   } catch {
     // The lock holds without it, also on a full disk; only messages would be poorer.
   }
@@ -139,7 +149,7 @@ function leaveNote(handle: number, name: string): void {
 
 function removeNote(handle: number): void {
   try {
-    fs.ftruncateSync(handle, 0);
+    ftruncateSync(handle, 0);
   } catch {
     // An old note is told to nobody: it is read only where the next holder has written its own.
   }
@@ -148,7 +158,7 @@ function removeNote(handle: number): void {
 /** What the file says about its holder; notes are written while others read. */
 function readNote(lockFile: string): Partial<Note> {
   try {
-    const note: unknown = JSON.parse(fs.readFileSync(lockFile, 'utf8'));
+    const note: unknown = JSON.parse(readFileSync(lockFile, 'utf8'));
     return typeof note === 'object' && note !== null ? note : {};
   } catch {
     return {}; // empty, torn or unreadable: the refusal stands without a name

@@ -1,12 +1,12 @@
 /** What lies where. */
-import * as fs from 'node:fs';
-import * as path from 'node:path';
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf, explain, RECORD, unreadable } from './fault.js';
 
 /** The names in a folder. See {@link Host.list}. */
 export function list(folder: string): string[] {
   try {
-    return fs.readdirSync(folder).sort();
+    return readdirSync(folder).sort();
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
     throw unreadable(error, folder, RECORD);
@@ -16,7 +16,7 @@ export function list(folder: string): string[] {
 /** The one path of a file, there or not. See {@link Host.realPath}. */
 export function realPath(file: string): string {
   try {
-    return resolve(path.resolve(file), 0);
+    return follow(resolve(file), 0);
   } catch (error) {
     throw explain(error, file, RECORD);
   }
@@ -26,27 +26,27 @@ export function realPath(file: string): string {
 const LINKS = 40;
 
 /** `file` is absolute. */
-function resolve(file: string, links: number): string {
+function follow(file: string, links: number): string {
   try {
     // The system's own, which knows the case of names where the file system ignores it.
-    return fs.realpathSync.native(file);
+    return realpathSync.native(file);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    const above = path.dirname(file);
+    const above = dirname(file);
     if (above === file) throw error;
     const target = linkTarget(file);
     // A link whose target is not there yet names the same file as the target does.
     if (target !== undefined) {
       if (links === LINKS) throw Object.assign(new Error('links'), { code: 'ELOOP', cause: error });
-      return resolve(path.resolve(resolve(above, links), target), links + 1);
+      return follow(resolve(follow(above, links), target), links + 1);
     }
-    return path.join(resolve(above, links), path.basename(file));
+    return join(follow(above, links), basename(file));
   }
 }
 
 /** Where a symbolic link leads, `undefined` where there is none. */
 function linkTarget(file: string): string | undefined {
-  return fs.lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()
-    ? fs.readlinkSync(file)
+  return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()
+    ? readlinkSync(file)
     : undefined;
 }

@@ -2,7 +2,7 @@
  * Who runs: whether a process that was written down still is the same one. A live process must
  * never be called gone; what cannot be judged from here is unknown.
  */
-import * as fs from 'node:fs';
+import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { codeOf } from './fault.js';
 import type { ProcessState } from './host.js';
 
@@ -70,11 +70,11 @@ function place(): Place | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
     // In a new namespace that still shows the old one's /proc, numbers there mean other processes.
-    if (fs.readlinkSync('/proc/self') !== String(process.pid)) return undefined;
+    if (readlinkSync('/proc/self') !== String(process.pid)) return undefined;
     known ??= {
       machine: machineId(),
-      boot: fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8),
-      namespace: String(fs.statSync('/proc/self/ns/pid').ino),
+      boot: readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8),
+      namespace: String(statSync('/proc/self/ns/pid').ino),
     };
     return known;
   } catch {
@@ -85,7 +85,7 @@ function place(): Place | undefined {
 function machineId(): string {
   for (const file of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
     try {
-      const id = /^[\da-f]{8}/.exec(fs.readFileSync(file, 'latin1'));
+      const id = /^[\da-f]{8}/.exec(readFileSync(file, 'latin1'));
       if (id !== null) return id[0];
     } catch {
       // The next one, or none.
@@ -106,7 +106,7 @@ interface Stat {
 export function statOf(pid: number): Stat | undefined {
   let text: string;
   try {
-    text = fs.readFileSync(`/proc/${pid}/stat`, 'latin1');
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   } catch {
     return undefined;
   }

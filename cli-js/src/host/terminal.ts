@@ -4,7 +4,7 @@
  * Writes go straight to the descriptors: creating `process.stdout` costs about 2 ms at every
  * start, and what is written through it to a pipe can be lost at exit.
  */
-import * as fs from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { HostError, type Stream } from './host.js';
 
 /** Streams whose reader has gone away. */
@@ -16,7 +16,7 @@ export function write(stream: Stream, text: string): void {
   const bytes = Buffer.from(text);
   for (let done = 0; done < bytes.length; ) {
     try {
-      done += fs.writeSync(stream, bytes, done);
+      done += writeSync(stream, bytes, done);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EAGAIN') {
@@ -45,7 +45,7 @@ export function pause(): void {
 /** Whether a person looks at the stream. Loading `node:tty` is avoided for files and pipes. */
 export function isTerminal(stream: Stream): boolean {
   try {
-    if (!fs.fstatSync(stream).isCharacterDevice()) return false;
+    if (!fstatSync(stream).isCharacterDevice()) return false;
   } catch {
     return false; // closed
   }
