@@ -17,6 +17,7 @@ use okstra_core::layout;
 use okstra_core::ledger::check as ledger;
 use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
 use okstra_core::rules::RULES;
+use okstra_core::run;
 use okstra_core::stage::{self, Facts};
 use okstra_core::task;
 use serde::Serialize;
@@ -197,6 +198,12 @@ pub fn stage_list(plan: &[u8], ledger: &[u8], facts: &str) -> JsValue {
 #[wasm_bindgen(js_name = stageShow)]
 pub fn stage_show(plan: &[u8], ledger: &[u8], facts: &str, number: u32) -> JsValue {
     decided(facts, "null", |facts, (): ()| stage::show(plan, ledger, facts, number))
+}
+
+/// Prepares a run.
+#[wasm_bindgen(js_name = prepareRun)]
+pub fn prepare_run(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| run::prepare(plan, ledger, facts, &request))
 }
 
 /// The rows of a ledger.

@@ -53,10 +53,14 @@ const WAIT = 30_000;
 
 const NOTHING = new Uint8Array();
 
-/** What to look at beyond the plan. */
+/** What to look at beyond the plan, and what is known already. */
 export interface Wants {
   /** Whether the commit of the project is needed. */
   git?: boolean;
+  /** The project's folder, where the person has named it. */
+  root?: string;
+  /** The plan's text, where it is another than on disk. */
+  text?: string;
 }
 
 /** Reads a plan and gathers what can be known without the lock. */
@@ -68,9 +72,9 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const found = values.taskKey === undefined ? undefined : findTask(host, values.taskKey, context);
   const name = found?.plan ?? values.plan;
   if (name === undefined) throw new UsageError('which plan? give --plan PLAN or --task-key KEY');
-  const bytes = host.readFile(name);
+  const bytes = wants.text === undefined ? host.readFile(name) : Buffer.from(wants.text);
   const plan = slashes(host.realPath(name));
-  const root = found?.root ?? projectRootOf(host, plan);
+  const root = wants.root ?? found?.root ?? projectRootOf(host, plan);
   const head = wants.git === true && root !== undefined ? host.gitHead(root) : undefined;
   const api = context.api(bytes.length);
   const layout = api.planLayout(plan, root);

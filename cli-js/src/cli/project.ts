@@ -41,6 +41,12 @@ function namesIn(host: Host, folder: string): string[] {
   }
 }
 
+/** The folder of okstra in a project: that of an older version only where there is no new one. */
+export function okstraFolder(host: Host, root: string): string {
+  const [now = '', older = ''] = FOLDERS.map((folder) => `${root}/${folder}`);
+  return namesIn(host, now).length === 0 && namesIn(host, older).length > 0 ? older : now;
+}
+
 /** A task that was found. */
 export interface Task {
   /** The project's folder. */
@@ -55,8 +61,7 @@ export function findTask(host: Host, key: string, context: Context): Task {
   const here = host.realPath(host.cwd()).replaceAll('\\', '/');
   const start = `${here}/.`;
   const root = projectRootOf(host, start);
-  for (const folder of root === undefined ? [] : FOLDERS) {
-    const okstra = `${root}/${folder}`;
+  for (const okstra of root === undefined ? [] : [okstraFolder(host, root)]) {
     const task = api.taskFolder(okstra, key);
     const plan = api
       .planCandidates({

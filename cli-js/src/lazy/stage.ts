@@ -227,6 +227,15 @@ function age(milliseconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** A text of several lines as a terminal may show it. */
+export function plainText(text: string): string {
+  return `${text
+    .split('\n')
+    .map((line) => clean(line.replace(/\r$/, '')))
+    .join('\n')
+    .trimEnd()}\n`;
+}
+
 function clean(text: string): string {
   return printable(text.replaceAll('\t', '  '));
 }

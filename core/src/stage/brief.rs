@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::board::Board;
+use crate::layout;
 use crate::plan::Step;
 
 /// A stage with everything a session needs to build it.
@@ -97,6 +98,12 @@ impl Board<'_, '_> {
             evidence: self.sidecars.get(&stage).map(|sidecar| sidecar.value.clone()),
         }
     }
+}
+
+/// The path of another stage's evidence, by that of one stage.
+pub(crate) fn task_carry_path(carry_path: &str, stage: u32) -> String {
+    let folder = carry_path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    layout::carry_file(folder, stage)
 }
 
 /// The commands of a `Stage Validation`: `- post: npm test`, or the lines and list items under

@@ -156,12 +156,13 @@ pub fn claim(
     Ok(board.decided(Vec::new(), answer))
 }
 
-/// The claim that the caller's session holds: of the stage that is wished, or its first.
+/// The claim that the caller names or its session holds: of the stage that is wished, or its first.
 fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
     let caller = &board.facts.caller;
     let number = wish.trim().parse::<u32>().ok();
     let fits = |claim: &&Claim| {
-        claims::is_of_session(caller, claim)
+        let named = caller.claim_id.is_some() && caller.claim_id == claim.claim_id;
+        (named || claims::is_of_session(caller, claim))
             && (wish.trim() == "auto" || number == Some(claim.stage))
     };
     board.state.holders().find(fits).cloned()
