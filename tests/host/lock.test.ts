@@ -83,7 +83,7 @@ describe('the lock', () => {
     expect(outcome).toMatchObject({
       message: expect.stringMatching(/^locked by holder \([^)]*\)$/),
     });
-    expect(ms).toBeLessThan(200);
+    expect(ms).toBeLessThan(1000);
   });
 
   it.each([
@@ -136,5 +136,5 @@ it('the locks are loaded without the resolver of their package', async () => {
   // The resolver alone takes a multiple of this; the compiled file about one millisecond.
   const times = [];
   for (let i = 0; i < 5; i++) times.push(await child('load').answer<number>());
-  expect(Math.min(...times)).toBeLessThan(5);
+  expect(Math.min(...times)).toBeLessThan(8);
 });
