@@ -22,6 +22,14 @@ async function holder(name = 'holder') {
   return process;
 }
 
+/** Resolves once the kernel has somebody wait for the lock. */
+async function queued(): Promise<void> {
+  const waiting = new RegExp(`^\\d+: -> .*:${statSync(lock).ino} `, 'm');
+  while (!waiting.test(readFileSync('/proc/locks', 'utf8'))) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 interface Taken {
   outcome: unknown;
   ms: number;
@@ -38,7 +46,7 @@ describe('the lock', () => {
   it('is free at once when its holder is killed', async () => {
     const first = await holder();
     const second = child('take', lock, '20000');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await queued();
     const start = performance.now();
     await first.kill();
     expect((await second.answer<Taken>()).outcome).toBe('done');
@@ -102,7 +110,7 @@ describe('the lock', () => {
   it('holds though somebody deletes the file: who waited for it waits for the new one', async () => {
     const first = await holder('first');
     const waiting = child('hold', lock, 'waiting');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await queued();
     rmSync(lock);
     const second = await holder('second');
     await first.kill();
