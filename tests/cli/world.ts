@@ -117,7 +117,10 @@ export class World implements Host {
     const before = Buffer.from(this.readIfThere(path) ?? '').toString('latin1');
     const start = before === '' || before.endsWith('\n') ? before : `${before}\n`;
     this.guarded.push([path, [...this.#held]]);
-    this.put(path, Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(`${line}\n`)]));
+    this.put(
+      path,
+      Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(`${line.replace(/\n$/, '')}\n`)]),
+    );
   }
 
   readIfThere(path: string): Uint8Array | undefined {
