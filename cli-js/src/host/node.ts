@@ -29,7 +29,7 @@ export const nodeHost: Host = {
   isTerminal,
   width,
   onInterrupt,
-  gitHead,
+  gitHead: (folder) => gitHead(folder, process.env),
   withLock,
   cwd: () => process.cwd(),
   now: () => new Date().toISOString(),
