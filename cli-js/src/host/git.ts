@@ -79,20 +79,29 @@ function read(file: string): string | undefined {
   }
 }
 
-function askGit(folder: string): Promise<GitHead | undefined> {
+async function askGit(folder: string): Promise<GitHead | undefined> {
+  const text = await git(folder, 'rev-parse', 'HEAD', '--abbrev-ref', 'HEAD');
+  const [commit = '', branch = ''] = text?.split('\n') ?? [];
+  // No git, no repository, no commit: all of them mean that there is nothing to record.
+  if (!COMMIT.test(commit)) return undefined;
+  return { commit, branch: branch === 'HEAD' || branch === '' ? null : branch };
+}
+
+/** See {@link Host.gitTree}. */
+export async function gitTree(
+  folder: string,
+): Promise<{ tree: string; clean: boolean } | undefined> {
+  const tree = (await git(folder, 'rev-parse', 'HEAD^{tree}'))?.trim();
+  const changes = await git(folder, 'status', '--porcelain', '-z');
+  return tree === undefined || changes === undefined ? undefined : { tree, clean: changes === '' };
+}
+
+/** What a command of git prints; `undefined` where it fails. */
+function git(folder: string, ...args: string[]): Promise<string | undefined> {
   // Not an import: loading it costs 3 ms.
   const { execFile } = process.getBuiltinModule('node:child_process');
+  const options = { cwd: folder, encoding: 'utf8', windowsHide: true, maxBuffer: 2 ** 28 } as const;
   return new Promise((done) => {
-    execFile(
-      'git',
-      ['rev-parse', 'HEAD', '--abbrev-ref', 'HEAD'],
-      { cwd: folder, encoding: 'utf8', windowsHide: true },
-      (error, stdout) => {
-        const [commit = '', branch = ''] = stdout.split('\n');
-        // No git, no repository, no commit: all of them mean that there is nothing to record.
-        if (error !== null || !COMMIT.test(commit)) done(undefined);
-        else done({ commit, branch: branch === 'HEAD' || branch === '' ? null : branch });
-      },
-    );
+    execFile('git', args, options, (error, stdout) => done(error === null ? stdout : undefined));
   });
 }
