@@ -70,7 +70,7 @@ const next = command({
     }
     if (values.explain) {
       const { showExplanation } = await import('../lazy/stage.js');
-      host.write(1, showExplanation(answer, tableStyle(context, values.color)));
+      host.write(1, await showExplanation(answer, tableStyle(context, values.color)));
     }
     return OK;
   },
@@ -318,7 +318,7 @@ const list = command({
       else {
         warn(context, answer.warnings);
         const { showStages } = await import('../lazy/stage.js');
-        context.host.write(1, showStages(answer, tableStyle(context, values.color)));
+        context.host.write(1, await showStages(answer, tableStyle(context, values.color)));
       }
       return board;
     };

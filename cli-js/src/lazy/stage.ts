@@ -1,5 +1,4 @@
 /** Stages as a person reads them in a terminal. */
-import cliui from 'cliui';
 import type {
   ClaimAnswer,
   Explanation,
@@ -53,7 +52,7 @@ const WORD: Record<StageState, string> = {
 };
 
 /** The table of all stages. */
-export function showStages(list: StageList, style: Style): string {
+export async function showStages(list: StageList, style: Style): Promise<string> {
   if (list.stages.length === 0) return 'no stages\n';
   const rows = list.stages.map((line) => [
     line.wave === null ? '–' : String(line.wave),
@@ -74,7 +73,7 @@ export function showStages(list: StageList, style: Style): string {
       ? []
       : [`stage ${stage}: its session is ${claim.life}; to free it: ${clean(claim.free_with)}`],
   );
-  return `${table(head, rows, style)}\n${[summary, ...stuck].join('\n')}\n`;
+  return `${await table(head, rows, style)}\n${[summary, ...stuck].join('\n')}\n`;
 }
 
 function stateOf({ state, claim, stale }: StageLine): string {
@@ -152,7 +151,7 @@ function factsOf(facts: readonly [string, string | null][]): string {
 }
 
 /** Why each stage is ready, taken or waiting. */
-export function showExplanation(answer: NextAnswer, style: Style): string {
+export async function showExplanation(answer: NextAnswer, style: Style): Promise<string> {
   const rows = answer.stages.map((it) => [
     String(it.stage),
     it.readiness,
@@ -164,7 +163,7 @@ export function showExplanation(answer: NextAnswer, style: Style): string {
   const order = answer.order === 'number' ? 'the lowest number' : 'the longest chain of steps';
   const verdict =
     answer.refusal === null ? `order: ${order} first` : `nothing to claim: ${answer.refusal}`;
-  return `${table(head, rows, style)}\n${clean(verdict)}\n`;
+  return `${await table(head, rows, style)}\n${clean(verdict)}\n`;
 }
 
 function reason({ readiness, waits_for, shares }: Explanation): string {
@@ -179,7 +178,7 @@ function reason({ readiness, waits_for, shares }: Explanation): string {
 }
 
 /** The rows of a ledger. */
-export function showRows(rows: readonly LedgerRow[], width: number): string {
+export async function showRows(rows: readonly LedgerRow[], width: number): Promise<string> {
   if (rows.length === 0) return 'no rows\n';
   const head = ['line', 'at', 'stage', 'status', 'key', 'says'];
   const cells = rows.map(({ line, at, stages, status, impl_task_key, says }) => [
@@ -193,29 +192,32 @@ export function showRows(rows: readonly LedgerRow[], width: number): string {
   return table(head, cells, { width, color: false });
 }
 
-/** Rows in columns as wide as they need; the widest shares what is left. */
-function table(head: string[], rows: string[][], { width, color }: Style): string {
+/** Letters and marks of one column each. */
+const NARROW = /^[ -~¡-˿–…○▶◇·✓✔⇡✕]*$/;
+
+/**
+ * Rows in columns as wide as they need; the widest gives way where there is no room. Only a table
+ * that has to wrap, or has letters of unusual width, loads what measures them: 15 ms.
+ */
+async function table(head: string[], rows: string[][], { width, color }: Style): Promise<string> {
   const room = Math.max(width, NARROWEST);
   const all = [head, ...rows];
   const needed = head.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)) + 2);
   const total = needed.reduce((sum, columns) => sum + columns, 0);
-  const widest = needed.indexOf(Math.max(...needed));
-  const spare = Math.max(10, (needed[widest] ?? 0) - Math.max(0, total - room));
-  const ui = cliui({ width: room, wrap: true });
-  for (const [at, row] of all.entries()) {
-    ui.div(
-      ...row.map((text, column) => ({
-        text: at === 0 && color ? paint('bold', text) : text,
-        width: column === widest ? spare : (needed[column] ?? 0),
-        padding: [0, 1, 0, 0] as [number, number, number, number],
-      })),
-    );
+  const paintHead = (row: string[]) => (color ? row.map((text) => paint('bold', text)) : row);
+  let text: string;
+  if (total <= room && all.every((row) => row.every((cell) => NARROW.test(cell)))) {
+    const padded = all.map((row) => row.map((cell, at) => cell.padEnd(needed[at] ?? 0)));
+    text = [paintHead(padded[0] ?? []), ...padded.slice(1)].map((row) => row.join('')).join('\n');
+  } else {
+    const widest = needed.indexOf(Math.max(...needed));
+    const spare = Math.max(10, (needed[widest] ?? 0) - Math.max(0, total - room));
+    const widths = needed.map((columns, at) => (at === widest ? spare : columns));
+    const { wrapRows } = await import('../lazy/wrap.js');
+    text = wrapRows([paintHead(head), ...rows], widths, room);
   }
-  return `${ui
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')}\n`;
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  return `${lines.join('\n')}\n`;
 }
 
 /** How long ago, in the largest unit that says something. */

@@ -1,6 +1,6 @@
 //! Claiming a stage: choosing and recording in one step.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::board::{self, Board, holder_name};
 use super::brief::StageBrief;
@@ -9,13 +9,13 @@ use super::facts::Facts;
 use super::refusal::StageRefusal;
 use crate::choose::{self, Order, Refusal, Share};
 use crate::claims::{self, Life};
+use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::ledger::write::{ReleasedRow, Started};
 use crate::ledger::{Claim, Status};
 
 /// What to claim.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct ClaimRequest {
     /// `auto` or a number, as it was given.
@@ -33,6 +33,8 @@ pub struct ClaimRequest {
     /// The commit it starts from, where it is another than the project's.
     pub base_commit: Option<String>,
 }
+
+decode!(optional ClaimRequest { stage, order, reclaim, claim_id, worktree, branch, base_commit });
 
 /// A claimed stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
