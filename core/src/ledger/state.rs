@@ -296,11 +296,7 @@ fn release(record: &mut StageRecord, row: Row<'_>) {
     let mut session = None;
     let mut freed = false;
     record.claims.retain(|claim| {
-        let same_claim = match (&row.claim_id, &claim.claim_id) {
-            (Some(released), Some(held)) => released == held,
-            _ => true,
-        };
-        let goes = same_claim && claim.impl_task_key == row.impl_task_key;
+        let goes = is_released(claim, &row);
         if goes {
             freed = true;
             session.clone_from(&claim.session);
@@ -316,6 +312,15 @@ fn release(record: &mut StageRecord, row: Row<'_>) {
             reason: text(row.reason),
         });
     }
+}
+
+/// Whether a `released` row cancels a claim.
+pub(super) fn is_released(claim: &Claim, row: &Row<'_>) -> bool {
+    let same_claim = match (&row.claim_id, &claim.claim_id) {
+        (Some(released), Some(held)) => released == held,
+        _ => true,
+    };
+    same_claim && claim.impl_task_key == row.impl_task_key
 }
 
 fn claim(row: Row<'_>) -> Claim {
