@@ -407,7 +407,7 @@ mod tests {
                 "6 false no JSON object: invalid type: sequence, expected an object",
                 "7 None 0 []",
                 "8 Some(\"pr\") 0 [1, 2]",
-                "9 true cut off while it was written: no JSON object: EOF while parsing a string at column 28",
+                "9 true cut off while it was written: no JSON object: EOF while parsing a string at column 25",
             ]
         );
     }
