@@ -7,7 +7,7 @@ use super::brief::StageBrief;
 use super::effect::Decision;
 use super::facts::Facts;
 use super::refusal::StageRefusal;
-use crate::choose::{self, Order, Refusal, Share};
+use crate::choose::{self, Order, Refusal, Share, Wish};
 use crate::claims::{self, Life};
 use crate::error::OkstraError;
 use crate::ledger::write::{ReleasedRow, Started};
@@ -159,10 +159,14 @@ pub fn claim(
 /// The claim that the caller's session holds: of the stage that is wished, or its first.
 fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
     let caller = &board.facts.caller;
-    let number = wish.trim().parse::<u32>().ok();
+    let wish = Wish::of(wish);
     let fits = |claim: &&Claim| {
-        claims::is_of_session(caller, claim)
-            && (wish.trim() == "auto" || number == Some(claim.stage))
+        let wished = match wish {
+            Wish::Auto => true,
+            Wish::Number(number) => number == Some(claim.stage),
+            Wish::Other => false,
+        };
+        wished && claims::is_of_session(caller, claim)
     };
     board.state.holders().find(fits).cloned()
 }
