@@ -105,17 +105,10 @@ pub fn done(
         if let Some(Err(why)) = board.sidecars.get(&stage).map(evidence::Sidecar::pass_grade) {
             return Err(StageRefusal::EvidenceExists { path: carry_path, why }.into());
         }
-        let mut records = Vec::new();
         noted.extend(outside_list(&board, stage, &evidence));
-        if !noted.is_empty() {
-            records.push(("warnings", Value::from(noted.clone())));
-        }
-        if let Some(observed) = &request.observed {
-            records.push(("observed", observed.clone()));
-        }
         effects.push(Effect::WriteNew {
             path: board.carry_file(stage),
-            text: evidence::with_records(&block.text, &records),
+            text: recorded(&block.text, &noted, request.observed.as_ref()),
         });
     }
     board.warnings.extend(noted);
@@ -255,6 +248,25 @@ fn checked(
         }
         .into()),
     }
+}
+
+/// The evidence with what okstra records: its warnings and what `--verify` observed.
+///
+/// A member of such a name that the worker wrote would pass for okstra's. An empty record of
+/// okstra's own behind it says that okstra has none.
+fn recorded(text: &str, noted: &[String], observed: Option<&Value>) -> String {
+    let given = evidence::read(text.as_bytes()).ok();
+    let claimed = |name: &str| given.as_ref().is_some_and(|it| it.record(name).is_some());
+    let mut records = Vec::new();
+    if !noted.is_empty() || claimed("warnings") {
+        records.push(("warnings", Value::from(noted)));
+    }
+    match observed {
+        Some(observed) => records.push(("observed", observed.clone())),
+        None if claimed("observed") => records.push(("observed", Value::Null)),
+        None => {}
+    }
+    evidence::with_records(text, &records)
 }
 
 /// The changed files that the stage's steps do not name. A stage whose steps name none has no list.
