@@ -198,7 +198,7 @@ pub(super) fn holder(board: &Board<'_, '_>, stage: u32) -> Result<Claim, OkstraE
     }
 }
 
-fn completed(stage: u32) -> StageRefusal {
+pub(super) fn completed(stage: u32) -> StageRefusal {
     StageRefusal::Choose { reason: Refusal::AlreadyCompleted { stage }, help: None }
 }
 
