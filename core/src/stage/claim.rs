@@ -90,14 +90,19 @@ pub fn claim(
     }
     let mut wish = board.choose_request(&request.stage, request.order);
     if request.reclaim {
-        let dead = board.state.holders().filter(|claim| board.view(claim).life == Life::Dead);
-        wish.reclaim = dead.map(|claim| claim.stage).collect();
+        wish.reclaim = board.state.running();
+        // Two claims of one stage can only come from another tool; both have to be dead.
+        wish.reclaim.retain(|stage| {
+            let claims = board.state.stage(*stage).map(|record| record.claims.as_slice());
+            let mut claims = claims.unwrap_or_default().iter();
+            claims.all(|claim| board.view(claim).life == Life::Dead)
+        });
     }
     let choice = match choose::choose(&wish) {
         Ok(choice) => choice,
         Err(reason) => {
             // Whoever is refused is told which claims are dead; that has to be looked at first.
-            if let (Some(needs), true) = (board.needs(), concerns_claims(&reason)) {
+            if let (Some(needs), true) = (board.needs(), concerns_claims(&board, &reason)) {
                 return Ok(needs);
             }
             return Err(refused(&board, reason).into());
@@ -109,8 +114,9 @@ pub fn claim(
     let now = &facts.now;
     let digest = board.digest(stage).unwrap_or_default();
     let Board { state, rows, .. } = &mut board;
-    if let Some(dead) = state.stage(stage).and_then(|record| record.holder()).cloned() {
-        let reason = format!("reclaimed: the process of {} is gone", holder_name(&dead));
+    let dead = state.stage(stage).map(|record| record.claims.clone()).unwrap_or_default();
+    for dead in &dead {
+        let reason = format!("reclaimed: the process of {} is gone", holder_name(dead));
         let row = ReleasedRow {
             impl_task_key: &dead.impl_task_key,
             stage,
@@ -120,15 +126,6 @@ pub fn claim(
             claim_id: dead.claim_id.as_deref(),
         };
         rows.add(state, &row, true);
-    }
-    // Two claims of one stage can only come from another tool; the second is nobody's to take.
-    if let Some(other) = state.stage(stage).and_then(|record| record.holder()) {
-        let reason = Refusal::AlreadyStarted {
-            stage,
-            key: other.impl_task_key.clone(),
-            at: other.started_at.clone(),
-        };
-        return Err(StageRefusal::Choose { reason, help: None }.into());
     }
     let base_commit = request.base_commit.as_ref().or(facts.head_commit.as_ref());
     let row = Started {
@@ -171,26 +168,27 @@ fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
     board.state.holders().find(fits).cloned()
 }
 
-/// Whether a refusal could end by a claim being freed.
-fn concerns_claims(reason: &Refusal) -> bool {
-    matches!(
-        reason,
-        Refusal::AlreadyStarted { .. } | Refusal::NoneReady { .. } | Refusal::Waits { .. }
-    )
-}
-
-/// The refusal with the commands that free dead and quiet claims.
-pub(super) fn refused(board: &Board<'_, '_>, reason: Refusal) -> StageRefusal {
-    let of = |stage: u32| match &reason {
+/// Whether a refusal is about a stage: whose claim, if it is freed, may end it.
+fn is_about(reason: &Refusal, stage: u32) -> bool {
+    match reason {
         Refusal::AlreadyStarted { stage: asked, .. } => *asked == stage,
         Refusal::Waits { on, .. } => on.contains(&stage),
         Refusal::NoneReady { .. } => true,
         _ => false,
-    };
+    }
+}
+
+/// Whether a refusal could end by a claim being freed.
+pub(super) fn concerns_claims(board: &Board<'_, '_>, reason: &Refusal) -> bool {
+    board.state.holders().any(|claim| is_about(reason, claim.stage))
+}
+
+/// The refusal with the commands that free dead and quiet claims.
+pub(super) fn refused(board: &Board<'_, '_>, reason: Refusal) -> StageRefusal {
     let hints: Vec<String> = board
         .state
         .holders()
-        .filter(|claim| of(claim.stage))
+        .filter(|claim| is_about(&reason, claim.stage))
         .map(|claim| board.view(claim))
         .filter_map(|view| {
             let life = match view.life {
