@@ -295,12 +295,14 @@ impl LedgerState {
 
 /// A `released` row cancels the claim it names, or every claim of its key where it names none.
 fn release(record: &mut StageRecord, row: Row<'_>) {
-    let mut session = None;
+    // The claim's own id and session: an older tool's row names neither.
+    let (mut claim_id, mut session) = (None, None);
     let mut freed = false;
     record.claims.retain(|claim| {
         let goes = is_released(claim, &row);
         if goes {
             freed = true;
+            claim_id.clone_from(&claim.claim_id);
             session.clone_from(&claim.session);
         }
         !goes
@@ -308,7 +310,7 @@ fn release(record: &mut StageRecord, row: Row<'_>) {
     if freed {
         record.free(&row.impl_task_key, Status::Started);
         record.released.push(Released {
-            claim_id: owned(row.claim_id),
+            claim_id: claim_id.or(owned(row.claim_id)),
             session,
             released_at: text(row.at),
             reason: text(row.reason),

@@ -8,11 +8,11 @@ use super::effect::{Decision, Effect};
 use super::facts::Facts;
 use super::refusal::StageRefusal;
 use crate::choose::Refusal;
-use crate::claims::{self, Fence};
+use crate::claims::{self, Caller, Fence};
 use crate::error::OkstraError;
 use crate::evidence::{self, Block, Evidence, EvidenceFinding, Expected};
 use crate::ledger::write::DoneRow;
-use crate::ledger::{Claim, Status};
+use crate::ledger::{Claim, Released, StageRecord, Status};
 use crate::printable::printable;
 
 /// What is finished.
@@ -90,6 +90,7 @@ pub fn done(
         }
     }
     let claim = if let (Some(done), true) = (&record.done, request.force_reappend) {
+        fence_off(facts, stage, &record)?;
         Claim { impl_task_key: done.impl_task_key.clone(), ..Claim::default() }
     } else {
         holder(&board, stage)?
@@ -169,21 +170,8 @@ pub(super) fn holder(board: &Board<'_, '_>, stage: u32) -> Result<Claim, OkstraE
     let record = board.state.stage(stage);
     let caller = &board.facts.caller;
     let Some(claim) = record.and_then(|record| record.holder()) else {
-        let lost = record.and_then(|record| {
-            record.released.iter().rfind(|released| {
-                let same_claim = caller.claim_id.is_some() && released.claim_id == caller.claim_id;
-                let same_session = caller.session.is_some() && released.session == caller.session;
-                same_claim || same_session
-            })
-        });
-        return Err(match lost {
-            Some(released) => {
-                let what = format!(
-                    "it was released at {} ({}) and nobody holds the stage",
-                    released.released_at, released.reason
-                );
-                StageRefusal::ClaimLost { stage, what: printable(&what).into_owned() }
-            }
+        return Err(match record.and_then(|record| lost(caller, record)) {
+            Some(released) => released_from(stage, released, "nobody holds the stage"),
             None => StageRefusal::NotClaimed { stage },
         }
         .into());
@@ -195,6 +183,37 @@ pub(super) fn holder(board: &Board<'_, '_>, stage: u32) -> Result<Claim, OkstraE
             Err(StageRefusal::ClaimLost { stage, what }.into())
         }
         Fence::Unknown => Err(StageRefusal::WhoAreYou { stage, holder: holder_name(claim) }.into()),
+    }
+}
+
+/// The claim of a stage that the caller has lost.
+fn lost<'r>(caller: &Caller, record: &'r StageRecord) -> Option<&'r Released> {
+    record.released.iter().rfind(|released| {
+        let same_claim = caller.claim_id.is_some() && released.claim_id == caller.claim_id;
+        let same_session = caller.session.is_some() && released.session == caller.session;
+        same_claim || same_session
+    })
+}
+
+fn released_from(stage: u32, released: &Released, now: &str) -> StageRefusal {
+    let what =
+        format!("it was released at {} ({}) and {now}", released.released_at, released.reason);
+    StageRefusal::ClaimLost { stage, what: printable(&what).into_owned() }
+}
+
+/// Keeps a session that lost its claim from correcting what its successor finished.
+fn fence_off(facts: &Facts, stage: u32, record: &StageRecord) -> Result<(), StageRefusal> {
+    let caller = &facts.caller;
+    if record.claims.iter().any(|claim| claims::fence(caller, claim) == Fence::Own) {
+        return Ok(());
+    }
+    let now = match record.claims.first() {
+        Some(claim) => format!("{} finished the stage", holder_name(claim)),
+        None => String::from("the stage was finished without it"),
+    };
+    match lost(caller, record) {
+        Some(released) => Err(released_from(stage, released, &now)),
+        None => Ok(()),
     }
 }
 
