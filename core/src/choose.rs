@@ -458,11 +458,9 @@ impl<'r, 'a> Field<'r, 'a> {
             (self.shares_any(facts), rank, *at)
         };
         match ready.min_by_key(key) {
-            Some((_, facts)) => Ok(Choice {
-                stage: facts.stage,
-                order: Some(order),
-                shares: self.shares(facts),
-            }),
+            Some((_, facts)) => {
+                Ok(Choice { stage: facts.stage, order: Some(order), shares: self.shares(facts) })
+            }
             None => Err(self.nothing()),
         }
     }
