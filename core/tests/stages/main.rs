@@ -7,5 +7,6 @@
 )]
 
 mod ledgers;
+mod life;
 mod selector;
 mod support;
