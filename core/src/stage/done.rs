@@ -91,7 +91,12 @@ pub fn done(
     }
     let claim = if let (Some(done), true) = (&record.done, request.force_reappend) {
         fence_off(facts, stage, &record)?;
-        Claim { impl_task_key: done.impl_task_key.clone(), ..Claim::default() }
+        // The session that finished it stays known as such.
+        Claim {
+            impl_task_key: done.impl_task_key.clone(),
+            claim_id: done.claim_id.clone(),
+            ..Claim::default()
+        }
     } else {
         holder(&board, stage)?
     };
