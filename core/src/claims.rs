@@ -4,6 +4,8 @@
 //! heartbeats; what the host sees of processes and of the signs of life that hooks leave is enough
 //! to tell a live claim from a quiet or a dead one. Nothing live is ever taken.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::decode::{decode, decode_words};
@@ -138,16 +140,22 @@ pub const QUIET_MINUTES: u32 = 30;
 
 /// What has to be looked at to judge claims, seen from `host`.
 pub(crate) fn questions<'c>(claims: impl Iterator<Item = &'c Claim>, host: Option<&str>) -> Needs {
-    let mut needs = Needs::default();
+    // A session that holds several stages is looked at once.
+    let (mut processes, mut sessions) = (BTreeSet::new(), BTreeSet::new());
     for claim in claims {
         if let (Some(pid), true) = (claim.pid, is_here(claim, host)) {
-            needs.processes.push(ProcessQuestion { pid, pid_start: claim.pid_start.clone() });
+            processes.insert((pid, claim.pid_start.as_deref()));
         }
-        if let Some(session) = &claim.session {
-            needs.sessions.push(session.clone());
-        }
+        sessions.extend(claim.session.as_deref());
     }
-    needs
+    let question = |(pid, start): (u32, Option<&str>)| ProcessQuestion {
+        pid,
+        pid_start: start.map(str::to_owned),
+    };
+    Needs {
+        processes: processes.into_iter().map(question).collect(),
+        sessions: sessions.into_iter().map(str::to_owned).collect(),
+    }
 }
 
 fn is_here(claim: &Claim, host: Option<&str>) -> bool {

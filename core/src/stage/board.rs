@@ -354,7 +354,9 @@ impl<'d, 'a> Board<'d, 'a> {
         if self.facts.sightings.is_some() || self.state.running().is_empty() {
             return None;
         }
-        let needs = claims::questions(self.state.holders(), self.facts.caller.host.as_deref());
+        let running = self.state.stages.values().filter(|record| record.holder().is_some());
+        let claims = running.flat_map(|record| &record.claims);
+        let needs = claims::questions(claims, self.facts.caller.host.as_deref());
         Some(Decision::Needs { needs })
     }
 

@@ -7,7 +7,7 @@ use super::brief::StageBrief;
 use super::effect::Decision;
 use super::facts::Facts;
 use super::refusal::StageRefusal;
-use crate::choose::{self, Order, Refusal, Share};
+use crate::choose::{self, Order, Refusal, Share, Wish};
 use crate::claims::{self, Life};
 use crate::decode::decode;
 use crate::error::OkstraError;
@@ -92,14 +92,19 @@ pub fn claim(
     }
     let mut wish = board.choose_request(&request.stage, request.order);
     if request.reclaim {
-        let dead = board.state.holders().filter(|claim| board.view(claim).life == Life::Dead);
-        wish.reclaim = dead.map(|claim| claim.stage).collect();
+        wish.reclaim = board.state.running();
+        // Two claims of one stage can only come from another tool; both have to be dead.
+        wish.reclaim.retain(|stage| {
+            let claims = board.state.stage(*stage).map(|record| record.claims.as_slice());
+            let mut claims = claims.unwrap_or_default().iter();
+            claims.all(|claim| board.view(claim).life == Life::Dead)
+        });
     }
     let choice = match choose::choose(&wish) {
         Ok(choice) => choice,
         Err(reason) => {
             // Whoever is refused is told which claims are dead; that has to be looked at first.
-            if let (Some(needs), true) = (board.needs(), concerns_claims(&reason)) {
+            if let (Some(needs), true) = (board.needs(), concerns_claims(&board, &reason)) {
                 return Ok(needs);
             }
             return Err(refused(&board, reason).into());
@@ -111,8 +116,9 @@ pub fn claim(
     let now = &facts.now;
     let digest = board.digest(stage).unwrap_or_default();
     let Board { state, rows, .. } = &mut board;
-    if let Some(dead) = state.stage(stage).and_then(|record| record.holder()).cloned() {
-        let reason = format!("reclaimed: the process of {} is gone", holder_name(&dead));
+    let dead = state.stage(stage).map(|record| record.claims.clone()).unwrap_or_default();
+    for dead in &dead {
+        let reason = format!("reclaimed: the process of {} is gone", holder_name(dead));
         let row = ReleasedRow {
             impl_task_key: &dead.impl_task_key,
             stage,
@@ -122,15 +128,6 @@ pub fn claim(
             claim_id: dead.claim_id.as_deref(),
         };
         rows.add(state, &row, true);
-    }
-    // Two claims of one stage can only come from another tool; the second is nobody's to take.
-    if let Some(other) = state.stage(stage).and_then(|record| record.holder()) {
-        let reason = Refusal::AlreadyStarted {
-            stage,
-            key: other.impl_task_key.clone(),
-            at: other.started_at.clone(),
-        };
-        return Err(StageRefusal::Choose { reason, help: None }.into());
     }
     let base_commit = request.base_commit.as_ref().or(facts.head_commit.as_ref());
     let row = Started {
@@ -161,35 +158,40 @@ pub fn claim(
 /// The claim that the caller names or its session holds: of the stage that is wished, or its first.
 fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
     let caller = &board.facts.caller;
-    let number = wish.trim().parse::<u32>().ok();
+    let wish = Wish::of(wish);
     let fits = |claim: &&Claim| {
+        let wished = match wish {
+            Wish::Auto => true,
+            Wish::Number(number) => number == Some(claim.stage),
+            Wish::Other => false,
+        };
         let named = caller.claim_id.is_some() && caller.claim_id == claim.claim_id;
-        (named || claims::is_of_session(caller, claim))
-            && (wish.trim() == "auto" || number == Some(claim.stage))
+        wished && (named || claims::is_of_session(caller, claim))
     };
     board.state.holders().find(fits).cloned()
 }
 
-/// Whether a refusal could end by a claim being freed.
-fn concerns_claims(reason: &Refusal) -> bool {
-    matches!(
-        reason,
-        Refusal::AlreadyStarted { .. } | Refusal::NoneReady { .. } | Refusal::Waits { .. }
-    )
-}
-
-/// The refusal with the commands that free dead and quiet claims.
-pub(super) fn refused(board: &Board<'_, '_>, reason: Refusal) -> StageRefusal {
-    let of = |stage: u32| match &reason {
+/// Whether a refusal is about a stage: whose claim, if it is freed, may end it.
+fn is_about(reason: &Refusal, stage: u32) -> bool {
+    match reason {
         Refusal::AlreadyStarted { stage: asked, .. } => *asked == stage,
         Refusal::Waits { on, .. } => on.contains(&stage),
         Refusal::NoneReady { .. } => true,
         _ => false,
-    };
+    }
+}
+
+/// Whether a refusal could end by a claim being freed.
+pub(super) fn concerns_claims(board: &Board<'_, '_>, reason: &Refusal) -> bool {
+    board.state.holders().any(|claim| is_about(reason, claim.stage))
+}
+
+/// The refusal with the commands that free dead and quiet claims.
+pub(super) fn refused(board: &Board<'_, '_>, reason: Refusal) -> StageRefusal {
     let hints: Vec<String> = board
         .state
         .holders()
-        .filter(|claim| of(claim.stage))
+        .filter(|claim| is_about(&reason, claim.stage))
         .map(|claim| board.view(claim))
         .filter_map(|view| {
             let life = match view.life {

@@ -93,7 +93,7 @@ pub fn release(
     let record = board.state.stage(stage);
     let Some(claim) = record.and_then(|record| record.holder()).cloned() else {
         if record.is_some_and(|record| record.done.is_some()) {
-            return Err(StageRefusal::Stands { stage, what: String::from("done") }.into());
+            return Err(done::completed(stage).into());
         }
         return Err(StageRefusal::NotClaimed { stage }.into());
     };
@@ -189,11 +189,12 @@ pub fn pull_request(
     let Some(&lowest) = stages.first() else {
         return Err(StageRefusal::WhichStage { why: String::from("none is given") }.into());
     };
-    let mut key = String::new();
     for stage in &stages {
         done::meant(&board, Some(*stage))?;
-        key = done_key(&board, *stage)?;
+        done_key(&board, *stage)?;
     }
+    // The row stands for the lowest stage, so its key is the row's.
+    let key = done_key(&board, lowest)?;
     let url = request.pr_url.as_deref();
     if url.is_some_and(|url| !is_web_address(url)) {
         return Err(StageRefusal::BadArgument(String::from(

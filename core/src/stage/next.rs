@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::board::{self, Board};
 use super::brief::StageBrief;
-use super::claim::refused;
+use super::claim::{concerns_claims, refused};
 use super::done;
 use super::effect::Decision;
 use super::facts::Facts;
@@ -64,7 +64,7 @@ pub fn next(
         Ok(choice) => (Some(choice), None),
         Err(reason) if request.explain => (None, Some(reason.to_string())),
         Err(reason) => {
-            if let Some(needs) = board.needs() {
+            if let (Some(needs), true) = (board.needs(), concerns_claims(&board, &reason)) {
                 return Ok(needs);
             }
             return Err(refused(&board, reason).into());
