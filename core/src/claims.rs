@@ -169,7 +169,7 @@ pub(crate) fn judge(
     host: Option<&str>,
     now: i64,
     quiet_minutes: u32,
-    command: impl Fn(u32, Life) -> String,
+    command: impl Fn(Life) -> String,
 ) -> ClaimView {
     let started = time::epoch_ms(&claim.started_at);
     let sign = claim.session.as_ref().and_then(|session| {
@@ -197,7 +197,7 @@ pub(crate) fn judge(
         life,
         age_ms: since(started),
         quiet_ms,
-        free_with: (life != Life::Live).then(|| command(claim.stage, life)),
+        free_with: (life != Life::Live).then(|| command(life)),
     }
 }
 

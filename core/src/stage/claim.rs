@@ -78,6 +78,10 @@ pub fn claim(
     board::valid(&doc)?;
     let mut board = Board::new(&doc, ledger, facts)?;
     if let Some(held) = held(&board, &request.stage) {
+        if let Some(needs) = board.needs() {
+            return Ok(needs);
+        }
+        let held = moved(&mut board, held, request);
         let answer = answer(&mut board, &held, None, Vec::new(), true);
         return Ok(board.decided(Vec::new(), answer));
     }
@@ -169,6 +173,44 @@ fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
         wished && (named || claims::is_of_session(caller, claim))
     };
     board.state.holders().find(fits).cloned()
+}
+
+/// The claim of a session that goes on in another process, as an agent does that was resumed: with
+/// its old process it would count as dead, and anybody could take it. It keeps its id.
+fn moved(board: &mut Board<'_, '_>, held: Claim, request: &ClaimRequest) -> Claim {
+    if board.view(&held).life != Life::Dead {
+        return held;
+    }
+    let facts = board.facts;
+    let stage = held.stage;
+    let released = ReleasedRow {
+        impl_task_key: &held.impl_task_key,
+        stage,
+        status: Status::Released.as_str(),
+        released_at: &facts.now,
+        reason: "its session goes on in another process",
+        claim_id: held.claim_id.as_deref(),
+    };
+    let started = Started {
+        impl_task_key: &held.impl_task_key,
+        stage,
+        status: Status::Started.as_str(),
+        started_at: &facts.now,
+        head_commit: &held.head_commit,
+        claim_id: held.claim_id.as_deref().unwrap_or(&request.claim_id),
+        session: facts.caller.session.as_deref(),
+        host: facts.caller.host.as_deref(),
+        pid: facts.caller.pid,
+        pid_start: facts.caller.pid_start.as_deref(),
+        worktree: held.worktree.as_deref(),
+        branch: held.branch.as_deref(),
+        base_commit: held.base_commit.as_deref(),
+        plan_digest: held.plan_digest.as_deref().unwrap_or_default(),
+    };
+    let Board { state, rows, .. } = board;
+    rows.add(state, &released, true);
+    rows.add(state, &started, false);
+    state.stage(stage).and_then(|record| record.holder()).cloned().unwrap_or(held)
 }
 
 /// Whether a refusal is about a stage: whose claim, if it is freed, may end it.
