@@ -178,10 +178,11 @@ fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
 /// The claim of a session that goes on in another process, as an agent does that was resumed: with
 /// its old process it would count as dead, and anybody could take it. It keeps its id.
 fn moved(board: &mut Board<'_, '_>, held: Claim, request: &ClaimRequest) -> Claim {
-    if board.view(&held).life != Life::Dead {
+    let facts = board.facts;
+    let same_process = (facts.caller.pid, &facts.caller.pid_start) == (held.pid, &held.pid_start);
+    if same_process || board.view(&held).life != Life::Dead {
         return held;
     }
-    let facts = board.facts;
     let stage = held.stage;
     let released = ReleasedRow {
         impl_task_key: &held.impl_task_key,
