@@ -11,6 +11,7 @@ import type {
 } from '../../../npm-package/src/index.js';
 import { carryOut } from '../host/effects.js';
 import type { GitHead, Host } from '../host/host.js';
+import { readConfig } from './config.js';
 import type { Api, Context } from './context.js';
 import type { Options, Values } from './define.js';
 import { UsageError } from './exit.js';
@@ -82,6 +83,7 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const claimId = values.claimId ?? host.env.OKSTRA_CLAIM_ID;
   const process = host.sessionProcess();
   const taskKey = values.taskKey ?? readProject(host, layout);
+  const { quietMinutes } = readConfig(host);
   return {
     context,
     api,
@@ -95,6 +97,7 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
       ...(root === undefined ? {} : { project_root: root }),
       ...(values.implKey === undefined ? {} : { impl_task_key: values.implKey }),
       ...(taskKey === undefined ? {} : { task_key: taskKey }),
+      ...(quietMinutes === undefined ? {} : { quiet_minutes: quietMinutes }),
       caller: {
         ...(session === undefined || session === '' ? {} : { session }),
         ...(claimId === undefined || claimId === '' ? {} : { claim_id: claimId }),
