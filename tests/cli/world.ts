@@ -8,6 +8,7 @@ import {
   type Host,
   HostError,
   type ProcessState,
+  type Ran,
   type SessionProcess,
   type Stream,
 } from '../../cli-js/src/host/host.js';
@@ -224,6 +225,24 @@ export class World implements Host {
 
   /** What git says of the project. */
   head: GitHead | undefined;
+
+  /** What programs end with, by their first word; one that is not here cannot be started. */
+  programs = new Map<string, number>();
+  /** Every program that was run, with its words. */
+  readonly ran: string[][] = [];
+
+  async gitTree() {
+    return this.head === undefined ? undefined : { tree: 'f'.repeat(40), clean: true };
+  }
+
+  async runProgram(words: readonly [string, ...string[]]): Promise<Ran> {
+    this.ran.push([...words]);
+    const exit_code = this.programs.get(words[0]);
+    if (exit_code === undefined) {
+      throw new HostError('missing', words[0], 'no such program', 'install it');
+    }
+    return { exit_code, duration_ms: 5 };
+  }
 
   async gitHead(): Promise<GitHead | undefined> {
     return this.head;

@@ -74,7 +74,8 @@ export function findTask(host: Host, key: string, context: Context): Task {
       .find((candidate) => host.readIfThere(candidate) !== undefined);
     if (plan !== undefined && root !== undefined) {
       checkProject(host, okstra, key);
-      return { root, plan };
+      // As a person in this folder would name it.
+      return { root, plan: plan.startsWith(`${here}/`) ? plan.slice(here.length + 1) : plan };
     }
   }
   throw new UsageError(

@@ -4,7 +4,7 @@ import { type Board, boardOptions, decide, look, openBoard } from '../cli/board.
 import { colorOption, wantsColor } from '../cli/color.js';
 import type { Context } from '../cli/context.js';
 import { command, type Noun, type Options } from '../cli/define.js';
-import { OK, UsageError } from '../cli/exit.js';
+import { CONTRACT_VIOLATED, OK, UsageError } from '../cli/exit.js';
 import { readInput } from '../cli/input.js';
 import { about, printableJson, say, sayOf } from '../cli/talk.js';
 import { watchStages } from './stage-watch.js';
@@ -130,6 +130,10 @@ const done = command({
   examples: [
     ['okstra stage done --plan plan.md --stage 2 --evidence result.md', 'from a worker result'],
     ['okstra stage done --plan plan.md --evidence - < evidence.json', 'from standard input'],
+    [
+      'okstra stage done --plan plan.md --stage 2 --evidence result.md --verify',
+      'run its post commands first',
+    ],
   ],
   options: {
     ...boardOptions,
@@ -138,6 +142,10 @@ const done = command({
       kind: 'file',
       value: 'FILE',
       text: "the worker result or JSON; '-' reads standard input",
+    },
+    verify: {
+      kind: 'flag',
+      text: "run the stage's own post commands first and note in the evidence what was seen",
     },
     forceReappend: forceOption,
   },
@@ -148,7 +156,20 @@ const done = command({
     }
     const board = openBoard(values, context, { git: true });
     const input = readInput(host, values.evidence);
+    let observed: unknown;
+    if (values.verify) {
+      const { stage } = values;
+      if (stage === undefined) throw new UsageError('--verify needs --stage N');
+      const { answer: shown } = await asked(board, values, 'stage done', look, (ledger, facts) =>
+        board.api.stageShow(board.bytes, ledger, facts, stage),
+      );
+      const folder = shown.line.claim?.worktree ?? board.facts.project_root ?? host.cwd();
+      const { runPost } = await import('../lazy/verify.js');
+      observed = await runPost(host, shown, folder);
+      if (observed === undefined) return CONTRACT_VIOLATED;
+    }
     const request = {
+      ...(observed === undefined ? {} : { observed }),
       ...(values.stage === undefined ? {} : { stage: values.stage }),
       name: input.name,
       evidence: decoded(input.bytes, input.name),

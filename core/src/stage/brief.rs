@@ -106,8 +106,8 @@ pub(crate) fn task_carry_path(carry_path: &str, stage: u32) -> String {
     layout::carry_file(folder, stage)
 }
 
-/// The commands of a `Stage Validation`: `- post: npm test`, or the lines and list items under
-/// `- post:`.
+/// The commands of a `Stage Validation`: `- post: npm test`, the lines and list items under
+/// `- post:`, or an item before these that is nothing but code.
 pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
     let mut found = Vec::new();
     let mut when: Option<&'static str> = None;
@@ -142,10 +142,11 @@ pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
             _ if item.len() < text.len() => item,
             _ => continue,
         };
-        let command = match command.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
-            Some(inner) if !inner.contains('`') => inner.trim(),
-            _ => command,
-        };
+        let code = command.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+        let code = code.filter(|inner| !inner.contains('`')).map(str::trim);
+        let command = code.unwrap_or(command);
+        // A command without a time is for the end.
+        let when = when.or(code.map(|_| "post"));
         if let (Some(when), false) = (when, command.is_empty()) {
             found.push(ValidationCommand { when, command: command.to_owned() });
         }
@@ -159,9 +160,9 @@ mod tests {
 
     #[test]
     fn commands_are_read_in_every_usual_writing() {
-        let text = "- pre: `true`\n- **post**: pytest -k bar\n- mid:\n  - a `b` c\n\n```sh\nd\n```\n\nprose\n";
+        let text = "- `a`\n- a page\n- pre: `true`\n- **post**: pytest -k bar\n- mid:\n  - a `b` c\n\n```sh\nd\n```\n\nprose\n";
         let found: Vec<String> =
             commands(text).into_iter().map(|it| format!("{} {}", it.when, it.command)).collect();
-        assert_eq!(found, ["pre true", "post pytest -k bar", "mid a `b` c", "mid d"]);
+        assert_eq!(found, ["post a", "pre true", "post pytest -k bar", "mid a `b` c", "mid d"]);
     }
 }
