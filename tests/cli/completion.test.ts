@@ -112,13 +112,19 @@ describe('bash', () => {
       ['accepted', 'conditional-accept', 'blocked'],
     ],
     [['stage', 'next', '--order', 'c'], ['critical-path']],
-    [['run', '--ap'], ['--approve', '--approved-plan']],
+    [
+      ['run', '--ap'],
+      ['--approve', '--approved-plan'],
+    ],
     [['--'], ['--help', '--version']],
     [
       ['plan', ''],
       ['check', 'graph', 'show', 'approve'],
     ],
-    [['help', ''], [...NAMES, 'help']],
+    [
+      ['help', ''],
+      [...NAMES, 'help'],
+    ],
     [['help', 'plan', 'g'], ['graph']],
     [
       ['completion', ''],

@@ -248,7 +248,7 @@ describe('stage claim', () => {
     expect(await world.run(...claim, ...ofPlan, '--stage', '4')).toEqual(
       refusal(
         3,
-        `${PLAN}: --stage 4 already started by ${KEY} at 2025-12-31T23:50:00.000Z; the claim of stage 4 by session gone on box since 2025-12-31T23:50:00.000Z is dead: okstra stage claim --plan /work/${PLAN} --stage 4 --reclaim --no-worktree\n`,
+        `${PLAN}: --stage 4 already started by ${KEY} at 2025-12-31T23:50:00.000Z; the claim of stage 4 by session gone on box since 2025-12-31T23:50:00.000Z is dead: okstra stage claim --plan /work/${PLAN} --stage 4 --reclaim\n`,
       ),
     );
   });
@@ -505,7 +505,11 @@ describe('stage done', () => {
   });
 
   it.each([
-    ['another stage', evidence(2, 'Write the report'), /stageNumber: is evidence for another stage/],
+    [
+      'another stage',
+      evidence(2, 'Write the report'),
+      /stageNumber: is evidence for another stage/,
+    ],
     ['another plan', evidence(1, TITLE, { sourcePlanPath: 'x.md' }), /names another plan/],
   ])('evidence of %s is refused', async (_what, text, why) => {
     const { exit, stderr, files } = await given(text, 'e.json').run(
@@ -517,7 +521,11 @@ describe('stage done', () => {
 
   it('warns of what is odd, and keeps the warning beside the evidence', async () => {
     const odd = evidence(1, 'Parse it', { filesChanged: ['src/part1/1.rs', 'src/other.rs'] });
-    const { exit, stderr, files } = await given(odd, 'e.json').run(...finish, '--evidence', 'e.json');
+    const { exit, stderr, files } = await given(odd, 'e.json').run(
+      ...finish,
+      '--evidence',
+      'e.json',
+    );
     expect(exit).toBe(0);
     expect(stderr).toContain('okstra: warning: stageTitle: ');
     expect(stderr).toContain("okstra: warning: files outside the stage's list: src/other.rs\n");
@@ -612,10 +620,7 @@ describe('stage done', () => {
   it('asks which stage where no claim says it', async () => {
     const world = project({ [LEDGER]: started(1), 'e.json': evidence(1, TITLE) });
     expect(await world.run('stage', 'done', ...ofPlan, '--evidence', 'e.json')).toEqual(
-      refusal(
-        2,
-        `${PLAN}: which stage? no claim is known to be yours; give --stage N\n`,
-      ),
+      refusal(2, `${PLAN}: which stage? no claim is known to be yours; give --stage N\n`),
     );
   });
 });
@@ -682,7 +687,9 @@ describe('stage release', () => {
         ...[...release, '--stage', '1', '--session', 'eve', ...force],
       );
       expect({ exit, files }).toEqual({ exit: 3, files: {} });
-      expect(stderr).toContain('the claim of stage 1 by session bob since 2025-12-31T23:50:00.000Z is live');
+      expect(stderr).toContain(
+        'the claim of stage 1 by session bob since 2025-12-31T23:50:00.000Z is live',
+      );
     }
   });
 
@@ -776,10 +783,22 @@ describe('stage verify', () => {
   });
 
   it.each([
-    [['--stage', '1', '--report', '../v.md'], 3, '../v.md leaves the project; give a path inside the project'],
-    [['--stage', '1', '--report', '/etc/passwd'], 3, '/etc/passwd leaves the project; give a path inside the project'],
+    [
+      ['--stage', '1', '--report', '../v.md'],
+      3,
+      '../v.md leaves the project; give a path inside the project',
+    ],
+    [
+      ['--stage', '1', '--report', '/etc/passwd'],
+      3,
+      '/etc/passwd leaves the project; give a path inside the project',
+    ],
     [['--stage', '1', '--report', ''], 2, 'the report must be a path'],
-    [['--stage', '2', '--report', 'reports/v.md'], 3, "--stage 2 is not done; a stage is done when 'okstra stage done' has its evidence"],
+    [
+      ['--stage', '2', '--report', 'reports/v.md'],
+      3,
+      "--stage 2 is not done; a stage is done when 'okstra stage done' has its evidence",
+    ],
   ])('%j', async (args, exit, why) => {
     expect(await world().run(...verify, ...args)).toEqual(refusal(exit, `${PLAN}: ${why}\n`));
   });
@@ -827,7 +846,11 @@ describe('stage pr', () => {
     const states = list.stages.map(({ state }: StageLine) => state);
     expect(states).toEqual(['pr', 'pr', 'ready', 'ready']);
     // The number is known to the text of its neighbour.
-    const next = await project({ ...TWO, [LEDGER]: files[LEDGER] ?? '' }).run(...pr, '--stage', '2');
+    const next = await project({ ...TWO, [LEDGER]: files[LEDGER] ?? '' }).run(
+      ...pr,
+      '--stage',
+      '2',
+    );
     expect(next.stdout).toContain('Previous: #17');
   });
 
@@ -848,10 +871,26 @@ describe('stage pr', () => {
   });
 
   it.each([
-    [['--stage', '1', '--url', 'ftp://x/1'], 2, `${PLAN}: the address of a pull request must begin with https:// or http://`],
-    [['--stage', '1', '--url', 'javascript:x'], 2, `${PLAN}: the address of a pull request must begin with https:// or http://`],
-    [['--stage', '3'], 3, `${PLAN}: --stage 3 is not done; a stage is done when 'okstra stage done' has its evidence`],
-    [['--stages', '1,3'], 3, `${PLAN}: --stage 3 is not done; a stage is done when 'okstra stage done' has its evidence`],
+    [
+      ['--stage', '1', '--url', 'ftp://x/1'],
+      2,
+      `${PLAN}: the address of a pull request must begin with https:// or http://`,
+    ],
+    [
+      ['--stage', '1', '--url', 'javascript:x'],
+      2,
+      `${PLAN}: the address of a pull request must begin with https:// or http://`,
+    ],
+    [
+      ['--stage', '3'],
+      3,
+      `${PLAN}: --stage 3 is not done; a stage is done when 'okstra stage done' has its evidence`,
+    ],
+    [
+      ['--stages', '1,3'],
+      3,
+      `${PLAN}: --stage 3 is not done; a stage is done when 'okstra stage done' has its evidence`,
+    ],
     [['--stages', '1,x'], 2, "okstra: --stages takes numbers with commas between, got '1,x'"],
     [['--stages', ''], 2, "okstra: --stages takes numbers with commas between, got ''"],
     [['--stages', '0'], 2, "okstra: --stages takes numbers with commas between, got '0'"],
@@ -995,7 +1034,7 @@ describe('stage list', () => {
       ...['stage', ...args, ...ofPlan].filter((arg) => arg !== undefined),
     );
     expect(exit).toBe(0);
-    expect(stdout).toContain('Part');
+    expect(stdout).not.toBe('');
     expect(stderr + stdout).not.toMatch(STEERS);
   });
 
@@ -1043,7 +1082,11 @@ describe('stage list --watch', () => {
 
   /** Waits until standard output holds a text. */
   async function shown(world: World, text: string): Promise<void> {
-    while (!world.streams[1].includes(text)) await new Promise((resolve) => setTimeout(resolve, 1));
+    const end = Date.now() + 10_000;
+    while (!world.streams[1].includes(text)) {
+      if (Date.now() > end) throw new Error(`never shown: ${text}`);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
   }
 
   it('shows the table again after a change, until it is stopped', async () => {

@@ -64,7 +64,10 @@ export class World implements Host {
   }
 
   put(path: string, content: string | Uint8Array | HostError): void {
-    this.#files.set(this.realPath(path), typeof content === 'string' ? Buffer.from(content) : content);
+    this.#files.set(
+      this.realPath(path),
+      typeof content === 'string' ? Buffer.from(content) : content,
+    );
   }
 
   remove(path: string): void {
@@ -259,9 +262,7 @@ export class World implements Host {
     const files: Record<string, string> = {};
     for (const [path, content] of this.#files) {
       if (content !== this.#before.get(path) && !(content instanceof HostError)) {
-        const name = path.startsWith(`${HOME_FOLDER}/`)
-          ? path.slice(HOME_FOLDER.length + 1)
-          : path;
+        const name = path.startsWith(`${HOME_FOLDER}/`) ? path.slice(HOME_FOLDER.length + 1) : path;
         files[name] = Buffer.from(content).toString();
       }
     }

@@ -141,9 +141,8 @@ describe('the scenarios', () => {
     ]);
     expect(answer.claim.carry_in[0].evidence.stageCommitRange.head).toBe(head);
     expect(
-      project.json<{ stage: unknown }>(
-        ofRun(2, 'manifests/run-manifest-implementation-001.json'),
-      ).stage,
+      project.json<{ stage: unknown }>(ofRun(2, 'manifests/run-manifest-implementation-001.json'))
+        .stage,
     ).toMatchObject({ dependsOn: [1], carryIn: [{ stage: 1, path: carry(1) }] });
     const prompt = project.read(ofRun(2, 'prompts/launch-prompt-implementation-001.md'));
     for (const text of ['Parser', 'parse_line', head, carry(1)]) expect(prompt).toContain(text);
@@ -163,7 +162,7 @@ describe('the scenarios', () => {
     expect(await refused(project, 1, () => project.run())).toBe(
       `${PLAN}: approved plan failed stage validation:
 S5 stage=1: effective step count 7 exceeds 6
-${PLAN}: 'okstra plan check --format pretty PLAN' shows the places
+okstra: 'okstra plan check --format pretty PLAN' shows the places
 `,
     );
     expect(existsSync(join(project.root, LEDGER))).toBe(false);

@@ -1,5 +1,4 @@
 /** Stages as a person reads them in a terminal. */
-import cliui from 'cliui';
 import type {
   ClaimAnswer,
   Explanation,
@@ -12,6 +11,7 @@ import type {
 } from '../../../npm-package/src/index.js';
 import { paint } from '../cli/color.js';
 import { printable } from '../cli/talk.js';
+import { columns, pad, wrap } from '../drawing/text.js';
 
 /** How to show. */
 export interface Style {
@@ -47,10 +47,13 @@ const WORD: Record<StageState, string> = {
   waiting: 'waiting',
   done: 'done',
   verified: 'verified',
-  pr: 'in a pull request',
+  pr: 'pull request',
   cancelled: 'cancelled',
   broken: 'broken',
 };
+
+/** The states of a stage that has left its evidence. */
+const FINISHED: ReadonlySet<StageState> = new Set(['done', 'verified', 'pr']);
 
 /** The table of all stages. */
 export function showStages(list: StageList, style: Style): string {
@@ -62,24 +65,25 @@ export function showStages(list: StageList, style: Style): string {
     `${MARK[line.state]} ${stateOf(line)}`,
     line.waits_for.join(', '),
     line.by === null ? '' : clean(line.by),
-    line.age_ms === null ? '' : age(line.age_ms),
+    line.age_ms === null ? '' : `${age(line.age_ms)} ago`,
     line.head === null ? '' : clean(line.head).slice(0, SHORT),
   ]);
   const head = ['wave', 'stage', 'title', 'state', 'waits for', 'by', 'since', 'head'];
   const counts = new Map<string, number>();
   for (const { state } of list.stages) counts.set(WORD[state], (counts.get(WORD[state]) ?? 0) + 1);
-  const summary = [...counts].map(([word, count]) => `${count} ${word}`).join(' · ');
+  const summary = [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+  const room = Math.max(style.width, NARROWEST);
   const stuck = list.stages.flatMap(({ stage, claim }) =>
     claim?.free_with == null
       ? []
       : [`stage ${stage}: its session is ${claim.life}; to free it: ${clean(claim.free_with)}`],
   );
-  return `${table(head, rows, style)}\n${[summary, ...stuck].join('\n')}\n`;
+  return `${table(head, rows, ['title', 'state', 'by'], style)}\n${[...wrap(summary, room, Number.POSITIVE_INFINITY), ...stuck].join('\n')}\n`;
 }
 
 function stateOf({ state, claim, stale }: StageLine): string {
   const life = claim === null || claim.life === 'live' ? '' : ` (${claim.life})`;
-  return `${WORD[state]}${life}${stale ? ', the plan changed since' : ''}`;
+  return `${WORD[state]}${life}${stale ? ', stale' : ''}`;
 }
 
 /** A claimed stage: everything a session needs to build it. */
@@ -110,7 +114,7 @@ export function showStage(answer: ShowAnswer, _style: Style): string {
     ['since', line.since],
     ['head', line.head],
     ['verdict', line.verdict],
-    ['evidence', line.state === 'done' || line.head !== null ? answer.carry_path : null],
+    ['evidence', FINISHED.has(line.state) ? answer.carry_path : null],
     ['free with', line.claim?.free_with ?? null],
   ];
   return `${factsOf(facts)}${brief(answer)}`;
@@ -164,7 +168,7 @@ export function showExplanation(answer: NextAnswer, style: Style): string {
   const order = answer.order === 'number' ? 'the lowest number' : 'the longest chain of steps';
   const verdict =
     answer.refusal === null ? `order: ${order} first` : `nothing to claim: ${answer.refusal}`;
-  return `${table(head, rows, style)}\n${clean(verdict)}\n`;
+  return `${table(head, rows, ['why'], style)}\n${clean(verdict)}\n`;
 }
 
 function reason({ readiness, waits_for, shares }: Explanation): string {
@@ -188,34 +192,66 @@ export function showRows(rows: readonly LedgerRow[], width: number): string {
     stages.join(', '),
     status ?? '?',
     clean(impl_task_key),
-    clean(says),
+    // Whole ids are for programs.
+    clean(says).replace(/\bhead ([\da-f]{7})[\da-f]{33,}/, 'head $1'),
   ]);
-  return table(head, cells, { width, color: false });
+  return table(head, cells, ['key', 'says'], { width, color: false });
 }
 
-/** Rows in columns as wide as they need; the widest shares what is left. */
-function table(head: string[], rows: string[][], { width, color }: Style): string {
+/** Between two columns. */
+const GAP = 2;
+
+/** A column that can be made narrower stays at least this wide. */
+const LEAST = 10;
+
+/**
+ * Rows in columns as wide as they need. Columns without any cell are left out. Where the room is
+ * short, the widest of the flexible columns give way; where that is not enough, each row becomes
+ * a paragraph.
+ */
+function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  flexible: readonly string[],
+  { width, color }: Style,
+): string {
   const room = Math.max(width, NARROWEST);
-  const all = [head, ...rows];
-  const needed = head.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)) + 2);
-  const total = needed.reduce((sum, columns) => sum + columns, 0);
-  const widest = needed.indexOf(Math.max(...needed));
-  const spare = Math.max(10, (needed[widest] ?? 0) - Math.max(0, total - room));
-  const ui = cliui({ width: room, wrap: true });
-  for (const [at, row] of all.entries()) {
-    ui.div(
-      ...row.map((text, column) => ({
-        text: at === 0 && color ? paint('bold', text) : text,
-        width: column === widest ? spare : (needed[column] ?? 0),
-        padding: [0, 1, 0, 0] as [number, number, number, number],
-      })),
-    );
+  const used = head.map((_, at) => at).filter((at) => rows.some((row) => row[at] !== ''));
+  const body = rows.map((row) => used.map((at) => row[at] ?? ''));
+  const names = used.map((at) => head[at] ?? '');
+  const widths = names.map((name, at) =>
+    Math.max(columns(name), ...body.map((row) => columns(row[at] ?? ''))),
+  );
+  let missing = widths.reduce((sum, one) => sum + one + GAP, -GAP) - room;
+  for (; missing > 0; missing -= 1) {
+    const least = (at: number) => Math.max(LEAST, columns(names[at] ?? ''));
+    const can = names.map((_, at) => at).filter((at) => (widths[at] ?? 0) > least(at));
+    const [widest] = can
+      .filter((at) => flexible.includes(names[at] ?? ''))
+      .sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0));
+    if (widest === undefined) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
   }
-  return `${ui
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')}\n`;
+  if (missing > 0) return body.map((row) => paragraph(names, row, room)).join('');
+  const lines = (row: readonly string[]) => {
+    const cells = row.map((text, at) => wrap(text, widths[at] ?? 0, Number.POSITIVE_INFINITY));
+    const height = Math.max(...cells.map(({ length }) => length));
+    return Array.from({ length: height }, (_, line) =>
+      cells
+        .map((cell, at) => pad(cell[line] ?? '', widths[at] ?? 0))
+        .join(' '.repeat(GAP))
+        .trimEnd(),
+    );
+  };
+  const [first = '', ...others] = [...lines(names), ...body.flatMap(lines)];
+  return `${[color ? paint('bold', first) : first, ...others].join('\n')}\n`;
+}
+
+/** A row as running text: each cell behind the name of its column. */
+function paragraph(names: readonly string[], row: readonly string[], room: number): string {
+  const parts = names.flatMap((name, at) => (row[at] === '' ? [] : [`${name} ${row[at]}`]));
+  const lines = wrap(parts.join('; '), room - GAP, Number.POSITIVE_INFINITY);
+  return lines.map((line, at) => `${at === 0 ? '' : ' '.repeat(GAP)}${line.trimEnd()}\n`).join('');
 }
 
 /** How long ago, in the largest unit that says something. */
