@@ -289,11 +289,19 @@ describe('what is missing or wrong', () => {
     'a colon in --%s, which would shift the key',
     async (name) => {
       const at = run.indexOf(`--${name}`);
-      expect(await project().run(...run.with(at + 1, 'a:b'))).toEqual(
-        refusal(2, `okstra: --${name} must be without ':', got 'a:b'\n`),
-      );
+      expect(
+        await project().run(...run.map((word, index) => (index === at + 1 ? 'a:b' : word))),
+      ).toEqual(refusal(2, `okstra: --${name} must be without ':', got 'a:b'\n`));
     },
   );
+
+  it('a folder of the project that is not there', async () => {
+    for (const args of [run, ['run', '--task-type', 'error-analysis', ...NAMES]]) {
+      expect(await project().run(...args, '--project-root', 'gone')).toEqual(
+        refusal(2, "okstra: there is nothing in the project's folder gone; check --project-root\n"),
+      );
+    }
+  });
 
   it('a plan that is not there', async () => {
     expect(await project().run(...run.slice(0, -1), 'gone.md')).toEqual(

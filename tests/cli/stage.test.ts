@@ -595,6 +595,78 @@ describe('stage done', () => {
     );
   });
 
+  describe('--verify', () => {
+    const POST = FOUR.replace(
+      '`cargo test`\n\n## 4.5.2',
+      '- post: cargo test\n- post: `npm run lint && npm test`\n\n## 4.5.2',
+    );
+    const verify = [...finish, '--stage', '1', '--evidence', 'e.json', '--verify'];
+
+    function verified(programs: Record<string, number>, plan = POST): World {
+      const world = project({
+        ...{ [PLAN]: plan, [LEDGER]: started(1), 'e.json': evidence(1, TITLE) },
+      });
+      world.programs = new Map(Object.entries(programs));
+      return world;
+    }
+
+    it('runs the post commands without a shell and notes what was seen', async () => {
+      const world = verified({ cargo: 0, npm: 0 });
+      const { exit, stderr, files } = await world.run(...verify);
+      expect(exit).toBe(0);
+      expect(world.ran).toEqual([
+        ['cargo', 'test'],
+        ['npm', 'run', 'lint'],
+        ['npm', 'test'],
+      ]);
+      expect(stderr).toContain(
+        'okstra: runs: cargo test\nokstra: runs: npm run lint && npm test\n',
+      );
+      expect(JSON.parse(files[carry(1)] ?? '').observed).toEqual({
+        at: '2026-01-01T00:00:00.000Z',
+        clean: true,
+        tree: 'f'.repeat(40),
+        commands: [
+          { command: 'cargo test', exit_code: 0, duration_ms: 5 },
+          { command: 'npm run lint && npm test', exit_code: 0, duration_ms: 10 },
+        ],
+      });
+    });
+
+    it.each([
+      ['fails', { cargo: 1, npm: 0 }, "stage 1: 'cargo test' ended with 1; the stage is not done"],
+      ['is not there', { npm: 0 }, 'cargo: no such program; install it'],
+    ])('stops at a command that %s', async (_what, programs, why) => {
+      const world = verified(programs);
+      const { exit, stdout, stderr, files } = await world.run(...verify);
+      expect({ exit, stdout, files }).toEqual({ exit: 4, stdout: '', files: {} });
+      expect(stderr).toContain(`${why}\n`);
+      expect(world.ran).toHaveLength(1);
+    });
+
+    it.each([
+      ['cargo test | tee log', "'|' needs a shell"],
+      ['cargo test > log', "'>' needs a shell"],
+      ['cargo test; rm -rf x', "';' needs a shell"],
+      ['echo $HOME', "'$HOME' needs a shell"],
+    ])('does not run %j, which only a shell understands', async (line, why) => {
+      const world = verified(
+        { cargo: 0, echo: 0 },
+        POST.replace('cargo test\n- post', `${line}\n- post`),
+      );
+      const { exit, stderr, files } = await world.run(...verify);
+      expect({ exit, files }).toEqual({ exit: 4, files: {} });
+      expect(stderr).toContain(`cannot run '${line}': ${why}; put it into a script\n`);
+      expect(world.ran).toEqual([]);
+    });
+
+    it('runs nothing unless it is asked to', async () => {
+      const world = verified({ cargo: 0, npm: 0 });
+      expect((await world.run(...verify.slice(0, -1))).exit).toBe(0);
+      expect(world.ran).toEqual([]);
+    });
+  });
+
   it('never replaces evidence that is there', async () => {
     const failed = evidence(1, TITLE, { status: 'failed' });
     const world = project({

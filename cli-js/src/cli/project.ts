@@ -57,7 +57,7 @@ export interface Task {
 
 /** Finds the plan of a task from the current folder upwards. */
 export function findTask(host: Host, key: string, context: Context): Task {
-  if (!/^[^:]+:[^:]+:[^]+$/.test(key)) {
+  if (!/^[^:]+:[^:]+:.+$/s.test(key)) {
     throw new UsageError(`a task key is 'project:group:id', got '${key}'`);
   }
   const api = context.api(0);

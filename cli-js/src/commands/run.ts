@@ -74,6 +74,11 @@ export const run = command({
       );
     }
     const root = slashes(host.realPath(values.projectRoot ?? host.cwd()));
+    if (values.projectRoot !== undefined && host.list(root).length === 0) {
+      throw new UsageError(
+        `there is nothing in the project's folder ${values.projectRoot}; check --project-root`,
+      );
+    }
     const preview = values.renderOnly || values.dryRun;
     const board = openRun(values, root, preview, context);
     if (board === undefined) return REFUSED;
