@@ -294,7 +294,8 @@ describe('--watch', () => {
     };
     try {
       await seen('watching', 1);
-      // Chokidar needs a moment to begin; the change that comes first is seen all the same.
+      // The watch itself begins a moment later.
+      await new Promise((resolve) => setTimeout(resolve, 1000));
       mkdirSync(join(folder, 'p.md.okstra'));
       const row = { impl_task_key: 'k', stage: 1, started_at: '2026-01-01T00:00:00Z' };
       const started = JSON.stringify({

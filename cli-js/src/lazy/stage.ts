@@ -65,7 +65,7 @@ export function showStages(list: StageList, style: Style): string {
     `${MARK[line.state]} ${stateOf(line)}`,
     line.waits_for.join(', '),
     line.by === null ? '' : clean(line.by),
-    line.age_ms === null ? '' : `${age(line.age_ms)} ago`,
+    line.age_ms === null ? '' : age(line.age_ms),
     line.head === null ? '' : clean(line.head).slice(0, SHORT),
   ]);
   const head = ['wave', 'stage', 'title', 'state', 'waits for', 'by', 'since', 'head'];
