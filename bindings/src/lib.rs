@@ -12,6 +12,7 @@
 pub mod panic;
 
 use okstra_core::check::{self, CheckOptions};
+use okstra_core::decode::{Decode, decoded};
 use okstra_core::error::{ErrorInfo, OkstraError};
 use okstra_core::layout;
 use okstra_core::ledger::check as ledger;
@@ -21,7 +22,6 @@ use okstra_core::run;
 use okstra_core::stage::{self, Facts};
 use okstra_core::task;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
 /// What every function answers with.
@@ -149,7 +149,7 @@ pub fn task_folder(okstra_root: &str, task_key: &str) -> JsValue {
 /// Where the plan of a task may lie.
 #[wasm_bindgen(js_name = planCandidates)]
 pub fn plan_candidates(task: &str) -> JsValue {
-    answer(decoded(task, "task").map(|task| task::plan_candidates(&task)))
+    answer(decoded::<task::TaskFacts>(task, "task").map(|task| task::plan_candidates(&task)))
 }
 
 /// Which stage would be given now.
@@ -225,7 +225,7 @@ pub fn repair_ledger(source: &[u8]) -> JsValue {
 }
 
 /// Decodes facts and a request, both JSON texts, and answers with what is decided.
-fn decided<R: DeserializeOwned, T: Serialize>(
+fn decided<R: Decode, T: Serialize>(
     facts: &str,
     request: &str,
     decide: impl FnOnce(&Facts, R) -> Result<T, OkstraError>,
@@ -234,11 +234,6 @@ fn decided<R: DeserializeOwned, T: Serialize>(
         let request = decoded(request, "request")?;
         decide(&facts, request)
     }))
-}
-
-fn decoded<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, OkstraError> {
-    serde_json::from_str(text)
-        .map_err(|error| OkstraError::BadOptions { reason: format!("{what}: {error}") })
 }
 
 /// Options as arguments; a missing one is the default.

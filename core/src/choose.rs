@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use thiserror::Error;
 
+use crate::decode::decode_words;
 use crate::order::{FirstOf, order_by};
 use crate::printable::printable;
 
@@ -58,7 +59,7 @@ pub struct Holder {
 }
 
 /// Which of several ready stages comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Order {
@@ -68,6 +69,8 @@ pub enum Order {
     /// The longest chain of steps behind it, then the most stages it unlocks, then row order.
     CriticalPath,
 }
+
+decode_words!(Order { "number" => Number, "critical-path" => CriticalPath } Some(Self::default()));
 
 /// Why a stage is not given.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -116,7 +119,7 @@ pub enum Refusal {
         stage: u32,
     },
     /// The stage's dependencies are not done.
-    #[error("--stage {stage} waits for {} {}", if .on.len() == 1 { "stage" } else { "stages" }, listed(.on))]
+    #[error("--stage {stage} waits for {}", waits_on(.on))]
     Waits {
         /// The stage.
         stage: u32,
@@ -161,6 +164,15 @@ fn listed(stages: &[u32]) -> String {
     out
 }
 
+/// What a stage waits for, in words.
+fn waits_on(stages: &[u32]) -> String {
+    match stages {
+        [] => String::from("what its depends-on says, which cannot be read"),
+        [stage] => format!("stage {stage}"),
+        several => format!("stages {}", listed(several)),
+    }
+}
+
 fn remaining(running: &[u32], reserved: &[u32], waiting: &[(u32, Vec<u32>)]) -> String {
     let mut parts = Vec::new();
     if !running.is_empty() {
@@ -173,7 +185,10 @@ fn remaining(running: &[u32], reserved: &[u32], waiting: &[(u32, Vec<u32>)]) -> 
         let each: Vec<String> = waiting
             .iter()
             .take(MOST_LISTED)
-            .map(|(stage, on)| format!("{stage} for {}", listed(on)))
+            .map(|(stage, on)| match on.as_slice() {
+                [] => format!("{stage} for {}", waits_on(on)),
+                on => format!("{stage} for {}", listed(on)),
+            })
             .collect();
         let more = if waiting.len() > MOST_LISTED { "; …" } else { "" };
         parts.push(format!("waiting: {}{more}", each.join("; ")));
@@ -236,7 +251,7 @@ pub struct Explanation {
     pub waits_for: Vec<u32>,
     /// The steps of the longest chain of stages that wait for this one, its own not included.
     pub steps_behind: u32,
-    /// How many stages depend on it directly.
+    /// How many stages depend on it directly, without those that are struck out.
     pub unlocks: u32,
     /// The running stages that touch a file of its steps.
     pub shares: Vec<Share>,
@@ -245,15 +260,33 @@ pub struct Explanation {
 /// Chooses a stage.
 pub fn choose(request: &ChooseRequest<'_>) -> Result<Choice, Refusal> {
     let field = Field::new(request);
-    let given = request.wish.trim();
-    if given == "auto" {
-        return field.auto();
+    match Wish::of(request.wish) {
+        Wish::Auto => field.auto(),
+        Wish::Number(number) => field.by_number(number),
+        Wish::Other => Err(Refusal::NotAStage { wish: printable(request.wish).into_owned() }),
     }
-    let digits = given.strip_prefix('-').unwrap_or(given);
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Refusal::NotAStage { wish: printable(request.wish).into_owned() });
+}
+
+/// What is wished, as it reads.
+pub(crate) enum Wish {
+    Auto,
+    /// A whole number; `None` where no stage can have it.
+    Number(Option<u32>),
+    Other,
+}
+
+impl Wish {
+    pub(crate) fn of(wish: &str) -> Self {
+        let given = wish.trim();
+        if given == "auto" {
+            return Self::Auto;
+        }
+        let digits = given.strip_prefix('-').unwrap_or(given);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Self::Other;
+        }
+        Self::Number(given.parse().ok())
     }
-    field.by_number(given)
 }
 
 /// Explains every stage, in row order.
@@ -345,8 +378,11 @@ impl<'r, 'a> Field<'r, 'a> {
                 *slot = longest.unwrap_or_default();
             }
         }
-        let unlocks =
-            dependents.iter().map(|list| u32::try_from(list.len()).unwrap_or(u32::MAX)).collect();
+        let live = |at: &&usize| stages.get(**at).is_some_and(|facts| !facts.cancelled);
+        let unlocks = dependents
+            .iter()
+            .map(|list| u32::try_from(list.iter().filter(live).count()).unwrap_or(u32::MAX))
+            .collect();
         let mut files: Vec<(&'a str, u32)> = Vec::new();
         for facts in stages.iter().filter(|facts| request.running.contains_key(&facts.stage)) {
             files.extend(facts.files.iter().map(|file| (*file, facts.stage)));
@@ -396,32 +432,38 @@ impl<'r, 'a> Field<'r, 'a> {
         shares.into_iter().map(|(stage, files)| Share { stage, files }).collect()
     }
 
+    /// Whether a running stage touches a file of this one. Listing all of them for every stage
+    /// would grow with the square of the stages.
+    fn shares_any(&self, facts: &StageFacts<'_>) -> bool {
+        facts.files.iter().any(|file| {
+            let from = self.busy.partition_point(|(busy, _)| busy < file);
+            let mut of = self.busy.iter().skip(from).take_while(|(busy, _)| busy == file);
+            of.any(|(_, stage)| *stage != facts.stage)
+        })
+    }
+
     fn auto(&self) -> Result<Choice, Refusal> {
         let stages = &self.request.stages;
-        let mut ready: Vec<(usize, Vec<Share>)> = Vec::new();
-        for (at, facts) in stages.iter().enumerate() {
-            if self.readiness(at, facts) == Readiness::Ready {
-                ready.push((at, self.shares(facts)));
-            }
-        }
+        let ready = stages
+            .iter()
+            .enumerate()
+            .filter(|(at, facts)| self.readiness(*at, facts) == Readiness::Ready);
         let order = self.request.order;
         // Fewer is better in every place of the key.
-        let key = |(at, shares): &(usize, Vec<Share>)| {
+        let key = |(at, facts): &(usize, &StageFacts<'_>)| {
             let rank = match order {
-                Order::Number => (stages.get(*at).map_or(0, |facts| facts.stage), 0),
+                Order::Number => (facts.stage, 0),
                 Order::CriticalPath => {
                     let most = |list: &[u32]| u32::MAX - list.get(*at).copied().unwrap_or(0);
                     (most(&self.behind), most(&self.unlocks))
                 }
             };
-            (!shares.is_empty(), rank, *at)
+            (self.shares_any(facts), rank, *at)
         };
-        match ready.into_iter().min_by_key(key) {
-            Some((at, shares)) => Ok(Choice {
-                stage: stages.get(at).map_or(0, |facts| facts.stage),
-                order: Some(order),
-                shares,
-            }),
+        match ready.min_by_key(key) {
+            Some((_, facts)) => {
+                Ok(Choice { stage: facts.stage, order: Some(order), shares: self.shares(facts) })
+            }
             None => Err(self.nothing()),
         }
     }
@@ -445,14 +487,13 @@ impl<'r, 'a> Field<'r, 'a> {
         Refusal::NoneReady { running, reserved, waiting }
     }
 
-    fn by_number(&self, wish: &str) -> Result<Choice, Refusal> {
+    fn by_number(&self, number: Option<u32>) -> Result<Choice, Refusal> {
         let request = self.request;
-        let number = wish.parse::<u32>().ok();
         let found =
             request.stages.iter().enumerate().find(|(_, facts)| Some(facts.stage) == number);
         let Some((at, facts)) = found else {
             let have = request.stages.iter().map(|facts| facts.stage).collect();
-            return Err(Refusal::NotInMap { wish: wish.to_owned(), have });
+            return Err(Refusal::NotInMap { wish: request.wish.trim().to_owned(), have });
         };
         let stage = facts.stage;
         match self.readiness(at, facts) {

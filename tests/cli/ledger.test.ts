@@ -56,6 +56,13 @@ describe('ledger show', () => {
     });
   });
 
+  it('--impl-key prints the rows of one key only', async () => {
+    const text = started(1) + started(2, { impl_task_key: 'theirs' });
+    const args = [...show, '--impl-key', 'theirs', '--json'];
+    const { stdout } = await project({ [LEDGER]: text }).run(...args);
+    expect(JSON.parse(stdout).rows).toMatchObject([{ line: 2, impl_task_key: 'theirs' }]);
+  });
+
   it('says which lines it cannot read, and changes nothing', async () => {
     const { exit, stderr, files } = await project({ [LEDGER]: BAD }).run(...show);
     expect({ exit, files }).toEqual({ exit: 0, files: {} });

@@ -177,7 +177,7 @@ function answered<T>(board: Board, ask: Ask<T>): Decided<T> {
     ...board.facts,
     now: host.now(),
     evidence,
-    ...(evidence.length === 0 ? {} : { carry_folder: slashes(host.realPath(carry_folder)) }),
+    carry_folder: slashes(host.realPath(carry_folder)),
   };
   const decision = ask(rows, facts);
   if (decision.kind === 'decided') return decision;

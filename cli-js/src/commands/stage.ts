@@ -70,7 +70,7 @@ const next = command({
     }
     if (values.explain) {
       const { showExplanation } = await import('../lazy/stage.js');
-      host.write(1, showExplanation(answer, tableStyle(context, values.color)));
+      host.write(1, await showExplanation(answer, tableStyle(context, values.color)));
     }
     return OK;
   },
@@ -321,7 +321,7 @@ const list = command({
       const { showStages } = await import('../lazy/stage.js');
       const text = values.json
         ? jsonText(values, answer)
-        : showStages(answer, tableStyle(context, values.color));
+        : await showStages(answer, tableStyle(context, values.color));
       if (text !== before) {
         if (!values.json) warn(context, answer.warnings);
         context.host.write(1, `${clear}${text}`);

@@ -11,7 +11,6 @@ import type {
 } from '../../../npm-package/src/index.js';
 import { paint } from '../cli/color.js';
 import { printable } from '../cli/talk.js';
-import { columns, pad, wrap } from '../drawing/text.js';
 
 /** How to show. */
 export interface Style {
@@ -56,7 +55,7 @@ const WORD: Record<StageState, string> = {
 const FINISHED: ReadonlySet<StageState> = new Set(['done', 'verified', 'pr']);
 
 /** The table of all stages. */
-export function showStages(list: StageList, style: Style): string {
+export async function showStages(list: StageList, style: Style): Promise<string> {
   if (list.stages.length === 0) return 'no stages\n';
   const rows = list.stages.map((line) => [
     line.wave === null ? '–' : String(line.wave),
@@ -71,14 +70,16 @@ export function showStages(list: StageList, style: Style): string {
   const head = ['wave', 'stage', 'title', 'state', 'waits for', 'by', 'since', 'head'];
   const counts = new Map<string, number>();
   for (const { state } of list.stages) counts.set(WORD[state], (counts.get(WORD[state]) ?? 0) + 1);
-  const summary = [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+  const said = [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
   const room = Math.max(style.width, NARROWEST);
+  const { wrapText } = said.length > room ? await import('../lazy/wrap.js') : { wrapText: null };
+  const summary = wrapText?.(said, room) ?? [said];
   const stuck = list.stages.flatMap(({ stage, claim }) =>
     claim?.free_with == null
       ? []
       : [`stage ${stage}: its session is ${claim.life}; to free it: ${clean(claim.free_with)}`],
   );
-  return `${table(head, rows, ['title', 'state', 'by'], style)}\n${[...wrap(summary, room, Number.POSITIVE_INFINITY), ...stuck].join('\n')}\n`;
+  return `${await table(head, rows, ['title', 'state', 'by'], style)}\n${[...summary, ...stuck].join('\n')}\n`;
 }
 
 function stateOf({ state, claim, stale }: StageLine): string {
@@ -156,7 +157,7 @@ function factsOf(facts: readonly [string, string | null][]): string {
 }
 
 /** Why each stage is ready, taken or waiting. */
-export function showExplanation(answer: NextAnswer, style: Style): string {
+export async function showExplanation(answer: NextAnswer, style: Style): Promise<string> {
   const rows = answer.stages.map((it) => [
     String(it.stage),
     it.readiness,
@@ -168,7 +169,7 @@ export function showExplanation(answer: NextAnswer, style: Style): string {
   const order = answer.order === 'number' ? 'the lowest number' : 'the longest chain of steps';
   const verdict =
     answer.refusal === null ? `order: ${order} first` : `nothing to claim: ${answer.refusal}`;
-  return `${table(head, rows, ['why'], style)}\n${clean(verdict)}\n`;
+  return `${await table(head, rows, ['why'], style)}\n${clean(verdict)}\n`;
 }
 
 function reason({ readiness, waits_for, shares }: Explanation): string {
@@ -183,7 +184,7 @@ function reason({ readiness, waits_for, shares }: Explanation): string {
 }
 
 /** The rows of a ledger. */
-export function showRows(rows: readonly LedgerRow[], width: number): string {
+export async function showRows(rows: readonly LedgerRow[], width: number): Promise<string> {
   if (rows.length === 0) return 'no rows\n';
   const head = ['line', 'at', 'stage', 'status', 'key', 'says'];
   const cells = rows.map(({ line, at, stages, status, impl_task_key, says }) => [
@@ -199,59 +200,41 @@ export function showRows(rows: readonly LedgerRow[], width: number): string {
 }
 
 /** Between two columns. */
-const GAP = 2;
+const GAP = '  ';
 
-/** A column that can be made narrower stays at least this wide. */
-const LEAST = 10;
+/** Letters and marks of one column each. */
+const NARROW = /^[ -~¡-˿–…○▶◇·✓✔⇡✕]*$/;
 
 /**
- * Rows in columns as wide as they need. Columns without any cell are left out. Where the room is
- * short, the widest of the flexible columns give way; where that is not enough, each row becomes
- * a paragraph.
+ * Rows in columns as wide as they need; columns without any cell are left out. Only a table that
+ * is too wide, or has letters of unusual width, loads what measures them.
  */
-function table(
+async function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   flexible: readonly string[],
   { width, color }: Style,
-): string {
+): Promise<string> {
   const room = Math.max(width, NARROWEST);
   const used = head.map((_, at) => at).filter((at) => rows.some((row) => row[at] !== ''));
-  const body = rows.map((row) => used.map((at) => row[at] ?? ''));
-  const names = used.map((at) => head[at] ?? '');
-  const widths = names.map((name, at) =>
-    Math.max(columns(name), ...body.map((row) => columns(row[at] ?? ''))),
-  );
-  let missing = widths.reduce((sum, one) => sum + one + GAP, -GAP) - room;
-  for (; missing > 0; missing -= 1) {
-    const least = (at: number) => Math.max(LEAST, columns(names[at] ?? ''));
-    const can = names.map((_, at) => at).filter((at) => (widths[at] ?? 0) > least(at));
-    const [widest] = can
-      .filter((at) => flexible.includes(names[at] ?? ''))
-      .sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0));
-    if (widest === undefined) break;
-    widths[widest] = (widths[widest] ?? 0) - 1;
-  }
-  if (missing > 0) return body.map((row) => paragraph(names, row, room)).join('');
-  const lines = (row: readonly string[]) => {
-    const cells = row.map((text, at) => wrap(text, widths[at] ?? 0, Number.POSITIVE_INFINITY));
-    const height = Math.max(...cells.map(({ length }) => length));
-    return Array.from({ length: height }, (_, line) =>
-      cells
-        .map((cell, at) => pad(cell[line] ?? '', widths[at] ?? 0))
-        .join(' '.repeat(GAP))
+  const all = [head, ...rows].map((row) => used.map((at) => row[at] ?? ''));
+  const widths = used.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  const total = widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length);
+  let lines: string[];
+  let isTable = true;
+  if (total <= room && all.every((row) => row.every((cell) => NARROW.test(cell)))) {
+    lines = all.map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join(GAP)
         .trimEnd(),
     );
-  };
-  const [first = '', ...others] = [...lines(names), ...body.flatMap(lines)];
-  return `${[color ? paint('bold', first) : first, ...others].join('\n')}\n`;
-}
-
-/** A row as running text: each cell behind the name of its column. */
-function paragraph(names: readonly string[], row: readonly string[], room: number): string {
-  const parts = names.flatMap((name, at) => (row[at] === '' ? [] : [`${name} ${row[at]}`]));
-  const lines = wrap(parts.join('; '), room - GAP, Number.POSITIVE_INFINITY);
-  return lines.map((line, at) => `${at === 0 ? '' : ' '.repeat(GAP)}${line.trimEnd()}\n`).join('');
+  } else {
+    const { wrapRows } = await import('../lazy/wrap.js');
+    ({ lines, isTable } = wrapRows(all, flexible, GAP, room));
+  }
+  const [first = '', ...others] = lines;
+  return `${[color && isTable ? paint('bold', first) : first, ...others].join('\n')}\n`;
 }
 
 /** How long ago, in the largest unit that says something. */

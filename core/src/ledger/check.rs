@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::read::{self, BadLine};
-use super::state::LedgerState;
+use super::state::{self, LedgerState};
 use crate::time;
 
 /// What a check of a ledger found.
@@ -114,7 +114,7 @@ pub struct LedgerRepair {
 /// Lists what is wrong with a ledger.
 pub fn check_ledger(ledger: &[u8]) -> LedgerReport {
     let mut report = LedgerReport { rows: 0, bad: Vec::new(), notes: Vec::new() };
-    let mut state = LedgerState::default();
+    let mut sum = LedgerState::default();
     for row in read::rows(ledger) {
         match row {
             Ok((line, row)) => {
@@ -127,20 +127,22 @@ pub fn check_ledger(ledger: &[u8]) -> LedgerReport {
                         if row.at.as_deref().is_none_or(|at| time::epoch_ms(at).is_none()) {
                             note(format!("the time of this {word} row cannot be read"));
                         }
-                        let record = state.stage(row.stage);
+                        let record = sum.stage(row.stage);
                         let taken =
                             record.is_some_and(|it| it.is_taken(&row.impl_task_key, status));
-                        let held = record.is_some_and(|it| !it.claims.is_empty());
+                        let frees = record.is_some_and(|it| {
+                            it.claims.iter().any(|claim| state::is_released(claim, &row))
+                        });
                         if taken && status == super::Status::Started {
                             note(String::from("repeats a claim that stands; the first counts"));
                         } else if taken && status == super::Status::Done {
                             note(String::from("corrects an earlier done row; the latest counts"));
-                        } else if !held && status == super::Status::Released {
+                        } else if !frees && status == super::Status::Released {
                             note(String::from("releases a claim that there is not; ignored"));
                         }
                     }
                 }
-                state.apply(row);
+                sum.apply(row);
             }
             Err(bad) => report.bad.push(bad),
         }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::Status;
-use crate::printable::printable;
+use crate::printable::excerpt;
 
 /// A line of a ledger that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -118,13 +118,21 @@ pub(crate) fn row(line: &[u8]) -> Result<Row<'_>, String> {
     }
 }
 
-/// serde's message without its place: a row is one line, so only the column says something.
+/// The most characters of serde's message: it quotes what it found, however long that is.
+const LONGEST: usize = 120;
+
+/// serde's message without its place: a row is one line, so only the column says something, and
+/// not even that where it is 0, before the first character was taken.
 #[cold]
 #[inline(never)]
 fn not_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let what = text.split(" at line ").next().unwrap_or(&text);
-    format!("no JSON object: {} at column {}", printable(what), error.column())
+    let what = text.rfind(" at line ").and_then(|at| text.get(..at)).unwrap_or(&text);
+    let what = excerpt(what, LONGEST);
+    match error.column() {
+        0 => format!("no JSON object: {what}"),
+        column => format!("no JSON object: {what} at column {column}"),
+    }
 }
 
 /// A value of a row as far as rows need it.
@@ -396,10 +404,10 @@ mod tests {
                 "3 false stage must be a whole number of at least 1, found a string",
                 "4 false stage 0 is no stage number",
                 "5 false stage must be a whole number of at least 1, found a fraction",
-                "6 false no JSON object: invalid type: sequence, expected an object at column 0",
+                "6 false no JSON object: invalid type: sequence, expected an object",
                 "7 None 0 []",
                 "8 Some(\"pr\") 0 [1, 2]",
-                "9 true cut off while it was written: no JSON object: EOF while parsing a string at column 28",
+                "9 true cut off while it was written: no JSON object: EOF while parsing a string at column 25",
             ]
         );
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -119,12 +120,13 @@ pub struct StageRecord {
     pub done_rows: u32,
     /// The latest `verified` row.
     pub verified: Option<Verified>,
-    /// The latest `pr` row.
-    pub pr: Option<PullRequest>,
+    /// The latest `pr` row. The stages it covers share it: a copy for each would grow with the
+    /// square of their number.
+    pub pr: Option<Arc<PullRequest>>,
     /// The claims that were given back, in order.
     pub released: Vec<Released>,
     /// The triples that are taken: a key with the statuses it has rows of, as bits.
-    taken: Vec<(String, u8)>,
+    taken: BTreeMap<String, u8>,
 }
 
 impl StageRecord {
@@ -135,19 +137,19 @@ impl StageRecord {
 
     /// Whether a row with this key and status would repeat one that stands.
     pub(crate) fn is_taken(&self, key: &str, status: Status) -> bool {
-        self.taken.iter().any(|(known, bits)| known == key && bits & bit(status) != 0)
+        self.taken.get(key).is_some_and(|bits| bits & bit(status) != 0)
     }
 
     fn take(&mut self, key: &str, status: Status) {
-        if let Some((_, bits)) = self.taken.iter_mut().find(|(known, _)| known == key) {
+        if let Some(bits) = self.taken.get_mut(key) {
             *bits |= bit(status);
         } else {
-            self.taken.push((key.to_owned(), bit(status)));
+            self.taken.insert(key.to_owned(), bit(status));
         }
     }
 
     fn free(&mut self, key: &str, status: Status) {
-        for (_, bits) in self.taken.iter_mut().filter(|(known, _)| known == key) {
+        if let Some(bits) = self.taken.get_mut(key) {
             *bits &= !bit(status);
         }
     }
@@ -241,17 +243,17 @@ impl LedgerState {
             return;
         };
         if status == Status::Pr {
-            let pr = PullRequest {
+            let pr = Arc::new(PullRequest {
                 pr_url: owned(row.pr_url),
                 pr_number: row.pr_number,
                 opened_at: text(row.at),
                 stages: row.stages,
-            };
+            });
             let lowest = pr.stages.iter().min().copied().unwrap_or_default();
             let first = if row.stage > 0 { row.stage } else { lowest };
             self.stages.entry(first).or_default().take(&row.impl_task_key, status);
-            for stage in pr.stages.clone() {
-                self.stages.entry(stage).or_default().pr = Some(pr.clone());
+            for stage in &pr.stages {
+                self.stages.entry(*stage).or_default().pr = Some(Arc::clone(&pr));
             }
             return;
         }
@@ -293,16 +295,14 @@ impl LedgerState {
 
 /// A `released` row cancels the claim it names, or every claim of its key where it names none.
 fn release(record: &mut StageRecord, row: Row<'_>) {
-    let mut session = None;
+    // The claim's own id and session: an older tool's row names neither.
+    let (mut claim_id, mut session) = (None, None);
     let mut freed = false;
     record.claims.retain(|claim| {
-        let same_claim = match (&row.claim_id, &claim.claim_id) {
-            (Some(released), Some(held)) => released == held,
-            _ => true,
-        };
-        let goes = same_claim && claim.impl_task_key == row.impl_task_key;
+        let goes = is_released(claim, &row);
         if goes {
             freed = true;
+            claim_id.clone_from(&claim.claim_id);
             session.clone_from(&claim.session);
         }
         !goes
@@ -310,12 +310,21 @@ fn release(record: &mut StageRecord, row: Row<'_>) {
     if freed {
         record.free(&row.impl_task_key, Status::Started);
         record.released.push(Released {
-            claim_id: owned(row.claim_id),
+            claim_id: claim_id.or(owned(row.claim_id)),
             session,
             released_at: text(row.at),
             reason: text(row.reason),
         });
     }
+}
+
+/// Whether a `released` row cancels a claim.
+pub(super) fn is_released(claim: &Claim, row: &Row<'_>) -> bool {
+    let same_claim = match (&row.claim_id, &claim.claim_id) {
+        (Some(released), Some(held)) => released == held,
+        _ => true,
+    };
+    same_claim && claim.impl_task_key == row.impl_task_key
 }
 
 fn claim(row: Row<'_>) -> Claim {

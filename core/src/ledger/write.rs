@@ -103,7 +103,8 @@ impl Rows {
         row: &impl Serialize,
         force: bool,
     ) -> bool {
-        self.push(state, encoded(row), force)
+        // A document ends its last line; who appends a row ends its line.
+        self.push(state, encoded(row).trim_end().to_owned(), force)
     }
 
     #[inline(never)]

@@ -1,20 +1,20 @@
 //! Preparing a run: the one function behind every front.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     Bundle, BundleRequest, BundleStage, Change, DependencyEvidence, IMPLEMENTATION, bundle,
     stage_of_plan,
 };
 use crate::choose::Refusal;
+use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::stage::{
     self, ClaimAnswer, ClaimRequest, Decision, Effect, Facts, StageRefusal, task_carry_path,
 };
 
 /// What to prepare.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct RunRequest {
     /// One of [`super::PHASES`].
@@ -42,6 +42,8 @@ pub struct RunRequest {
     /// The text of `discovery/latest-task.json` where it exists.
     pub latest: Option<String>,
 }
+
+decode!(optional RunRequest { task_type, task_group, task_id, project_id, project_root, okstra_root, claim, render_only, known, manifest, catalog, latest });
 
 /// A prepared run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,21 +1,21 @@
 //! Claiming a stage: choosing and recording in one step.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::board::{self, Board, holder_name};
 use super::brief::StageBrief;
 use super::effect::Decision;
 use super::facts::Facts;
 use super::refusal::StageRefusal;
-use crate::choose::{self, Order, Refusal, Share};
+use crate::choose::{self, Order, Refusal, Share, Wish};
 use crate::claims::{self, Life};
+use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::ledger::write::{ReleasedRow, Started};
 use crate::ledger::{Claim, Status};
 
 /// What to claim.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct ClaimRequest {
     /// `auto` or a number, as it was given.
@@ -33,6 +33,8 @@ pub struct ClaimRequest {
     /// The commit it starts from, where it is another than the project's.
     pub base_commit: Option<String>,
 }
+
+decode!(optional ClaimRequest { stage, order, reclaim, claim_id, worktree, branch, base_commit });
 
 /// A claimed stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -76,6 +78,10 @@ pub fn claim(
     board::valid(&doc)?;
     let mut board = Board::new(&doc, ledger, facts)?;
     if let Some(held) = held(&board, &request.stage) {
+        if let Some(needs) = board.needs() {
+            return Ok(needs);
+        }
+        let held = moved(&mut board, held, request);
         let answer = answer(&mut board, &held, None, Vec::new(), true);
         return Ok(board.decided(Vec::new(), answer));
     }
@@ -90,14 +96,19 @@ pub fn claim(
     }
     let mut wish = board.choose_request(&request.stage, request.order);
     if request.reclaim {
-        let dead = board.state.holders().filter(|claim| board.view(claim).life == Life::Dead);
-        wish.reclaim = dead.map(|claim| claim.stage).collect();
+        wish.reclaim = board.state.running();
+        // Two claims of one stage can only come from another tool; both have to be dead.
+        wish.reclaim.retain(|stage| {
+            let claims = board.state.stage(*stage).map(|record| record.claims.as_slice());
+            let mut claims = claims.unwrap_or_default().iter();
+            claims.all(|claim| board.view(claim).life == Life::Dead)
+        });
     }
     let choice = match choose::choose(&wish) {
         Ok(choice) => choice,
         Err(reason) => {
             // Whoever is refused is told which claims are dead; that has to be looked at first.
-            if let (Some(needs), true) = (board.needs(), concerns_claims(&reason)) {
+            if let (Some(needs), true) = (board.needs(), concerns_claims(&board, &reason)) {
                 return Ok(needs);
             }
             return Err(refused(&board, reason).into());
@@ -109,8 +120,9 @@ pub fn claim(
     let now = &facts.now;
     let digest = board.digest(stage).unwrap_or_default();
     let Board { state, rows, .. } = &mut board;
-    if let Some(dead) = state.stage(stage).and_then(|record| record.holder()).cloned() {
-        let reason = format!("reclaimed: the process of {} is gone", holder_name(&dead));
+    let dead = state.stage(stage).map(|record| record.claims.clone()).unwrap_or_default();
+    for dead in &dead {
+        let reason = format!("reclaimed: the process of {} is gone", holder_name(dead));
         let row = ReleasedRow {
             impl_task_key: &dead.impl_task_key,
             stage,
@@ -120,15 +132,6 @@ pub fn claim(
             claim_id: dead.claim_id.as_deref(),
         };
         rows.add(state, &row, true);
-    }
-    // Two claims of one stage can only come from another tool; the second is nobody's to take.
-    if let Some(other) = state.stage(stage).and_then(|record| record.holder()) {
-        let reason = Refusal::AlreadyStarted {
-            stage,
-            key: other.impl_task_key.clone(),
-            at: other.started_at.clone(),
-        };
-        return Err(StageRefusal::Choose { reason, help: None }.into());
     }
     let base_commit = request.base_commit.as_ref().or(facts.head_commit.as_ref());
     let row = Started {
@@ -159,35 +162,79 @@ pub fn claim(
 /// The claim that the caller names or its session holds: of the stage that is wished, or its first.
 fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
     let caller = &board.facts.caller;
-    let number = wish.trim().parse::<u32>().ok();
+    let wish = Wish::of(wish);
     let fits = |claim: &&Claim| {
+        let wished = match wish {
+            Wish::Auto => true,
+            Wish::Number(number) => number == Some(claim.stage),
+            Wish::Other => false,
+        };
         let named = caller.claim_id.is_some() && caller.claim_id == claim.claim_id;
-        (named || claims::is_of_session(caller, claim))
-            && (wish.trim() == "auto" || number == Some(claim.stage))
+        wished && (named || claims::is_of_session(caller, claim))
     };
     board.state.holders().find(fits).cloned()
 }
 
-/// Whether a refusal could end by a claim being freed.
-fn concerns_claims(reason: &Refusal) -> bool {
-    matches!(
-        reason,
-        Refusal::AlreadyStarted { .. } | Refusal::NoneReady { .. } | Refusal::Waits { .. }
-    )
+/// The claim of a session that goes on in another process, as an agent does that was resumed: with
+/// its old process it would count as dead, and anybody could take it. It keeps its id.
+fn moved(board: &mut Board<'_, '_>, held: Claim, request: &ClaimRequest) -> Claim {
+    let facts = board.facts;
+    let same_process = (facts.caller.pid, &facts.caller.pid_start) == (held.pid, &held.pid_start);
+    if same_process || board.view(&held).life != Life::Dead {
+        return held;
+    }
+    let stage = held.stage;
+    let released = ReleasedRow {
+        impl_task_key: &held.impl_task_key,
+        stage,
+        status: Status::Released.as_str(),
+        released_at: &facts.now,
+        reason: "its session goes on in another process",
+        claim_id: held.claim_id.as_deref(),
+    };
+    let started = Started {
+        impl_task_key: &held.impl_task_key,
+        stage,
+        status: Status::Started.as_str(),
+        started_at: &facts.now,
+        head_commit: &held.head_commit,
+        claim_id: held.claim_id.as_deref().unwrap_or(&request.claim_id),
+        session: facts.caller.session.as_deref(),
+        host: facts.caller.host.as_deref(),
+        pid: facts.caller.pid,
+        pid_start: facts.caller.pid_start.as_deref(),
+        worktree: held.worktree.as_deref(),
+        branch: held.branch.as_deref(),
+        base_commit: held.base_commit.as_deref(),
+        plan_digest: held.plan_digest.as_deref().unwrap_or_default(),
+    };
+    let Board { state, rows, .. } = board;
+    rows.add(state, &released, true);
+    rows.add(state, &started, false);
+    state.stage(stage).and_then(|record| record.holder()).cloned().unwrap_or(held)
 }
 
-/// The refusal with the commands that free dead and quiet claims.
-pub(super) fn refused(board: &Board<'_, '_>, reason: Refusal) -> StageRefusal {
-    let of = |stage: u32| match &reason {
+/// Whether a refusal is about a stage: whose claim, if it is freed, may end it.
+fn is_about(reason: &Refusal, stage: u32) -> bool {
+    match reason {
         Refusal::AlreadyStarted { stage: asked, .. } => *asked == stage,
         Refusal::Waits { on, .. } => on.contains(&stage),
         Refusal::NoneReady { .. } => true,
         _ => false,
-    };
+    }
+}
+
+/// Whether a refusal could end by a claim being freed.
+pub(super) fn concerns_claims(board: &Board<'_, '_>, reason: &Refusal) -> bool {
+    board.state.holders().any(|claim| is_about(reason, claim.stage))
+}
+
+/// The refusal with the commands that free dead and quiet claims.
+pub(super) fn refused(board: &Board<'_, '_>, reason: Refusal) -> StageRefusal {
     let hints: Vec<String> = board
         .state
         .holders()
-        .filter(|claim| of(claim.stage))
+        .filter(|claim| is_about(&reason, claim.stage))
         .map(|claim| board.view(claim))
         .filter_map(|view| {
             let life = match view.life {

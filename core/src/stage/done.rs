@@ -1,6 +1,6 @@
 //! Finishing a stage: evidence checked and written, then the row.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::board::{self, Board, holder_name};
@@ -8,16 +8,16 @@ use super::effect::{Decision, Effect};
 use super::facts::Facts;
 use super::refusal::StageRefusal;
 use crate::choose::Refusal;
-use crate::claims::{self, Fence};
+use crate::claims::{self, Caller, Fence};
+use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::evidence::{self, Block, Evidence, EvidenceFinding, Expected};
 use crate::ledger::write::DoneRow;
-use crate::ledger::{Claim, Status};
+use crate::ledger::{Claim, Released, StageRecord, Status};
 use crate::printable::printable;
 
 /// What is finished.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct DoneRequest {
     /// The stage; missing where the caller's claim says it.
@@ -33,6 +33,8 @@ pub struct DoneRequest {
     #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
     pub observed: Option<Value>,
 }
+
+decode!(optional DoneRequest { stage, name, evidence, force_reappend, observed });
 
 /// A finished stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -90,7 +92,13 @@ pub fn done(
         }
     }
     let claim = if let (Some(done), true) = (&record.done, request.force_reappend) {
-        Claim { impl_task_key: done.impl_task_key.clone(), ..Claim::default() }
+        fence_off(facts, stage, &record)?;
+        // The session that finished it stays known as such.
+        Claim {
+            impl_task_key: done.impl_task_key.clone(),
+            claim_id: done.claim_id.clone(),
+            ..Claim::default()
+        }
     } else {
         holder(&board, stage)?
     };
@@ -105,17 +113,10 @@ pub fn done(
         if let Some(Err(why)) = board.sidecars.get(&stage).map(evidence::Sidecar::pass_grade) {
             return Err(StageRefusal::EvidenceExists { path: carry_path, why }.into());
         }
-        let mut records = Vec::new();
         noted.extend(outside_list(&board, stage, &evidence));
-        if !noted.is_empty() {
-            records.push(("warnings", Value::from(noted.clone())));
-        }
-        if let Some(observed) = &request.observed {
-            records.push(("observed", observed.clone()));
-        }
         effects.push(Effect::WriteNew {
             path: board.carry_file(stage),
-            text: evidence::with_records(&block.text, &records),
+            text: recorded(&block.text, &noted, request.observed.as_ref()),
         });
     }
     board.warnings.extend(noted);
@@ -176,21 +177,8 @@ pub(super) fn holder(board: &Board<'_, '_>, stage: u32) -> Result<Claim, OkstraE
     let record = board.state.stage(stage);
     let caller = &board.facts.caller;
     let Some(claim) = record.and_then(|record| record.holder()) else {
-        let lost = record.and_then(|record| {
-            record.released.iter().rfind(|released| {
-                let same_claim = caller.claim_id.is_some() && released.claim_id == caller.claim_id;
-                let same_session = caller.session.is_some() && released.session == caller.session;
-                same_claim || same_session
-            })
-        });
-        return Err(match lost {
-            Some(released) => {
-                let what = format!(
-                    "it was released at {} ({}) and nobody holds the stage",
-                    released.released_at, released.reason
-                );
-                StageRefusal::ClaimLost { stage, what: printable(&what).into_owned() }
-            }
+        return Err(match record.and_then(|record| lost(caller, record)) {
+            Some(released) => released_from(stage, released, "nobody holds the stage"),
             None => StageRefusal::NotClaimed { stage },
         }
         .into());
@@ -205,7 +193,38 @@ pub(super) fn holder(board: &Board<'_, '_>, stage: u32) -> Result<Claim, OkstraE
     }
 }
 
-fn completed(stage: u32) -> StageRefusal {
+/// The claim of a stage that the caller has lost.
+fn lost<'r>(caller: &Caller, record: &'r StageRecord) -> Option<&'r Released> {
+    record.released.iter().rfind(|released| {
+        let same_claim = caller.claim_id.is_some() && released.claim_id == caller.claim_id;
+        let same_session = caller.session.is_some() && released.session == caller.session;
+        same_claim || same_session
+    })
+}
+
+fn released_from(stage: u32, released: &Released, now: &str) -> StageRefusal {
+    let what =
+        format!("it was released at {} ({}) and {now}", released.released_at, released.reason);
+    StageRefusal::ClaimLost { stage, what: printable(&what).into_owned() }
+}
+
+/// Keeps a session that lost its claim from correcting what its successor finished.
+fn fence_off(facts: &Facts, stage: u32, record: &StageRecord) -> Result<(), StageRefusal> {
+    let caller = &facts.caller;
+    if record.claims.iter().any(|claim| claims::fence(caller, claim) == Fence::Own) {
+        return Ok(());
+    }
+    let now = match record.claims.first() {
+        Some(claim) => format!("{} finished the stage", holder_name(claim)),
+        None => String::from("the stage was finished without it"),
+    };
+    match lost(caller, record) {
+        Some(released) => Err(released_from(stage, released, &now)),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn completed(stage: u32) -> StageRefusal {
     StageRefusal::Choose { reason: Refusal::AlreadyCompleted { stage }, help: None }
 }
 
@@ -255,6 +274,25 @@ fn checked(
         }
         .into()),
     }
+}
+
+/// The evidence with what okstra records: its warnings and what `--verify` observed.
+///
+/// A member of such a name that the worker wrote would pass for okstra's. An empty record of
+/// okstra's own behind it says that okstra has none.
+fn recorded(text: &str, noted: &[String], observed: Option<&Value>) -> String {
+    let given = evidence::read(text.as_bytes()).ok();
+    let claimed = |name: &str| given.as_ref().is_some_and(|it| it.record(name).is_some());
+    let mut records = Vec::new();
+    if !noted.is_empty() || claimed("warnings") {
+        records.push(("warnings", Value::from(noted)));
+    }
+    match observed {
+        Some(observed) => records.push(("observed", observed.clone())),
+        None if claimed("observed") => records.push(("observed", Value::Null)),
+        None => {}
+    }
+    evidence::with_records(text, &records)
 }
 
 /// The changed files that the stage's steps do not name. A stage whose steps name none has no list.

@@ -170,7 +170,7 @@ pub(super) fn line(
         claim: record.holder().map(|claim| board.view(claim)),
         stale,
         verdict: record.verified.and_then(|it| it.verdict),
-        pull_request: record.pr,
+        pull_request: record.pr.as_deref().cloned(),
     }
 }
 
