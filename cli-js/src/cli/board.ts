@@ -62,6 +62,8 @@ export interface Wants {
   root?: string;
   /** The plan's text, where it is another than on disk. */
   text?: string;
+  /** The key of the task, where it is known. */
+  taskKey?: string;
 }
 
 /** Reads a plan and gathers what can be known without the lock. */
@@ -82,7 +84,7 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const session = values.session ?? host.env.OKSTRA_SESSION ?? host.env.CLAUDE_CODE_SESSION_ID;
   const claimId = values.claimId ?? host.env.OKSTRA_CLAIM_ID;
   const process = host.sessionProcess();
-  const taskKey = values.taskKey ?? readProject(host, layout);
+  const taskKey = wants.taskKey ?? values.taskKey ?? readProject(host, layout);
   const { quietMinutes } = readConfig(host);
   return {
     context,
