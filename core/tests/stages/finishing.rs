@@ -139,7 +139,7 @@ fn evidence_that_is_not_taken_ends_with_four_and_writes_nothing() {
         (result(1, &two_blocks), "result.md: several different evidence blocks: lines 3 and 7"),
         (
             result(1, "{\"stageNumber\": 1"),
-            "result.md: the evidence is no JSON: EOF while parsing an object (line 1, column 17)",
+            "result.md: the evidence is no JSON: EOF while parsing an object (line 1, column 18)",
         ),
     ];
     for (request, expected) in table {

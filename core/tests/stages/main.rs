@@ -6,6 +6,7 @@
     reason = "a test reads its fixtures and stops where they or its own arithmetic are wrong"
 )]
 
+mod claims;
 mod finishing;
 mod ledgers;
 mod life;
