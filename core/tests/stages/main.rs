@@ -10,5 +10,6 @@ mod claims;
 mod finishing;
 mod ledgers;
 mod life;
+mod records;
 mod selector;
 mod support;
