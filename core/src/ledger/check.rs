@@ -130,14 +130,16 @@ pub fn check_ledger(ledger: &[u8]) -> LedgerReport {
                         let record = sum.stage(row.stage);
                         let taken =
                             record.is_some_and(|it| it.is_taken(&row.impl_task_key, status));
-                        let frees = record.is_some_and(|it| {
-                            it.claims.iter().any(|claim| state::is_released(claim, &row))
-                        });
+                        let frees = || {
+                            record.is_some_and(|it| {
+                                it.claims.iter().any(|claim| state::is_released(claim, &row))
+                            })
+                        };
                         if taken && status == super::Status::Started {
                             note(String::from("repeats a claim that stands; the first counts"));
                         } else if taken && status == super::Status::Done {
                             note(String::from("corrects an earlier done row; the latest counts"));
-                        } else if !frees && status == super::Status::Released {
+                        } else if status == super::Status::Released && !frees() {
                             note(String::from("releases a claim that there is not; ignored"));
                         }
                     }
