@@ -1,5 +1,7 @@
 //! Checking and repairing a ledger.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use super::read::{self, BadLine};
@@ -187,7 +189,8 @@ fn readable(bytes: &[u8], out: &mut String) {
     for chunk in bytes.utf8_chunks() {
         out.push_str(chunk.valid());
         for byte in chunk.invalid() {
-            out.push_str(&format!("\\x{byte:02x}"));
+            // Writing to a string cannot fail.
+            let _ = write!(out, "\\x{byte:02x}");
         }
     }
 }
