@@ -142,7 +142,7 @@ fn the_quiet_time_can_be_set() {
     {
         let facts = Facts {
             now: "2026-03-04T05:09:07Z".into(),
-            sightings: seen(),
+            sightings: Some(seen()),
             quiet_minutes: minutes,
             ..facts()
         };
@@ -219,7 +219,7 @@ fn hosts_are_asked_once_and_only_where_it_matters() {
     assert_eq!(refusal(show(free.as_bytes(), ledger, &facts, 1)).0, asked);
 
     // Answers that lack something are taken as they are.
-    let looked = Facts { sightings: seen(), ..facts.clone() };
+    let looked = Facts { sightings: Some(seen()), ..facts.clone() };
     assert_eq!(refusal(list(free.as_bytes(), ledger, &looked)).0, "decided");
 
     // One session with several claims is looked at once; other hosts' processes are not.
@@ -296,10 +296,10 @@ fn a_dead_claim_is_taken_with_its_reason_and_nothing_else_is() {
     assert_eq!(rows.len(), 2);
 
     let started = format!("--stage 1 already started by p:g:i at {T}");
-    assert_eq!(refusal(taking(&held_by_ada(), "1", seen())).0, started);
+    assert_eq!(refusal(taking(&held_by_ada(), "1", Some(seen()))).0, started);
     // Quiet is not dead.
     let quiet = held_by_ada().replace(T, "2026-03-03T05:06:07Z");
-    let refused = refusal(taking(&quiet, "1", seen())).0;
+    let refused = refusal(taking(&quiet, "1", Some(seen()))).0;
     assert_eq!(refused, "--stage 1 already started by p:g:i at 2026-03-03T05:06:07Z");
 
     // Two claims of one stage come from another tool: both have to be dead.
@@ -387,7 +387,7 @@ fn claiming(
     by: &str,
     stage: &str,
 ) -> Result<Decision<ClaimAnswer>, OkstraError> {
-    let facts = Facts { sightings: seen(), ..facts_of(by) };
+    let facts = Facts { sightings: Some(seen()), ..facts_of(by) };
     claim(plan.as_bytes(), ledger.as_bytes(), &facts, &wish(stage))
 }
 
@@ -507,7 +507,7 @@ fn the_folder_of_the_evidence_stays_in_the_project() {
 fn a_ledger_of_another_plan_is_not_taken_silently() {
     let plan = plan(&[on(&[]), on(&[])]);
     let ledger = [row(7, &json!({})), done_row(9, &json!({})), row(1, &json!({}))].concat();
-    let facts = Facts { sightings: seen(), ..facts() };
+    let facts = Facts { sightings: Some(seen()), ..facts() };
     let (answer, warnings) =
         Disk::default().settle(list(plan.as_bytes(), ledger.as_bytes(), &facts));
     let words = "the ledger has rows of stages that this plan has not: 7, 9; does it belong to \
@@ -574,13 +574,13 @@ fn what_changes_the_digest_of_a_stage() {
         ("its approval twice", format!("{base}\n- [x] Approved by Kim\n- [x] Approved by Lee\n")),
         ("its approval in a list", format!("{base}\n1. [x] Approved")),
     ];
-    let bare = base
+    let slim = base
         .replace("\n| ", "\n")
         .replace(" |\n", "\n")
         .replace("|---|---|---|---|---|", "---|---|---|---|---");
-    let spread = bare.replace(" | ", "  |  ").replace("---|", "------ | ");
-    assert_ne!(spread, bare);
-    assert_eq!(digest(&spread, 2), digest(&bare, 2));
+    let spread = slim.replace(" | ", "  |  ").replace("---|", "------ | ");
+    assert_ne!(spread, slim);
+    assert_eq!(digest(&spread, 2), digest(&slim, 2));
     let of = digest(&base, 2);
     for (what, text) in same {
         assert_eq!(digest(&text, 2), of, "{what}");

@@ -7,9 +7,7 @@ use okstra_core::stage::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{
-    CARRY, Disk, LEDGER, NOW, PLAN, Spec, evidence, facts, on, plan, refusal, seen,
-};
+use crate::support::{CARRY, Disk, LEDGER, NOW, Spec, evidence, facts, on, plan, refusal, seen};
 
 /// A disk with evidence and rows of done stages.
 fn done(stages: &[u32]) -> Disk {
@@ -20,7 +18,8 @@ fn done(stages: &[u32]) -> Disk {
             "impl_task_key": format!("key-{stage}"), "stage": stage, "status": "done",
             "completed_at": NOW, "head_commit": format!("{stage}bcdef0123456789"),
         });
-        rows.push_str(&format!("{row}\n"));
+        rows.push_str(&row.to_string());
+        rows.push('\n');
         let path = format!("{CARRY}/stage-{stage}.json");
         disk.files.insert(path, evidence(*stage).to_string().into());
     }
@@ -239,7 +238,7 @@ fn the_table_of_stages() {
             }),
         ),
     ];
-    let mut facts = Facts { reserved: vec![7], sightings: seen(), ..facts() };
+    let mut facts = Facts { reserved: vec![7], sightings: Some(seen()), ..facts() };
     facts.caller.host = Some("here".into());
     let ledger = ledger.concat();
     let (answer, _) = Disk::default().settle(list(plan.as_bytes(), ledger.as_bytes(), &facts));
@@ -254,7 +253,7 @@ fn the_table_of_stages() {
                 it.wave,
                 it.waits_for,
                 it.by,
-                it.since.as_deref().map(|since| &since[14..16]),
+                it.since.as_deref().map(|since| since.get(14..16).unwrap()),
                 it.age_ms.map(|age| age / 60_000),
                 it.head,
                 it.steps,
@@ -291,8 +290,10 @@ fn a_plan_with_errors_is_listed_and_one_without_a_map_is_not() {
     let broken = four().replace("| 4 | Part 4 | 1, 2 |", "| 4 | Part 4 | 1, all |");
     let (answer, _) = Disk::default().settle(list(broken.as_bytes(), b"", &facts()));
     let states: Vec<StageState> = answer.stages.iter().map(|it| it.state).collect();
-    use StageState::{Broken, Cancelled, Ready, Waiting};
-    assert_eq!(states, [Ready, Waiting, Cancelled, Broken]);
+    assert_eq!(
+        states,
+        [StageState::Ready, StageState::Waiting, StageState::Cancelled, StageState::Broken]
+    );
     for text in ["", "# Plan\n", "## 4.5 Stage Map\n\n## 4.5 Stage Map\n"] {
         let error = list(text.as_bytes(), b"", &facts()).unwrap_err().info();
         assert_eq!(error.message, "approved plan failed stage validation:");
@@ -301,5 +302,4 @@ fn a_plan_with_errors_is_listed_and_one_without_a_map_is_not() {
         assert!(lines.iter().all(|line| line.starts_with("S1")) && !lines.is_empty(), "{lines:?}");
     }
     assert_eq!(refusal(list(b"\xff", b"", &facts())).1, 2);
-    assert!(PLAN.ends_with(".md"));
 }
