@@ -227,15 +227,16 @@ impl StageRefusal {
             | Self::StillAlive { stage, .. }
             | Self::NotDone { stage }
             | Self::Stands { stage, .. }
-            | Self::EvidenceWrong { stage, .. } => Some(*stage),
-            Self::Choose { reason, .. } => match reason {
-                Refusal::Cancelled { stage }
-                | Refusal::AlreadyCompleted { stage }
-                | Refusal::AlreadyStarted { stage, .. }
-                | Refusal::Reserved { stage }
-                | Refusal::Waits { stage, .. } => Some(*stage),
-                _ => None,
-            },
+            | Self::EvidenceWrong { stage, .. }
+            | Self::Choose {
+                reason:
+                    Refusal::Cancelled { stage }
+                    | Refusal::AlreadyCompleted { stage }
+                    | Refusal::AlreadyStarted { stage, .. }
+                    | Refusal::Reserved { stage }
+                    | Refusal::Waits { stage, .. },
+                ..
+            } => Some(*stage),
             _ => None,
         }
     }
