@@ -22,10 +22,10 @@ import { codeOf } from './fault.js';
  * fails nothing stays.
  */
 export function writeBeside(target: string, text: string, before?: Stats): string {
-  const name = `.${basename(target)}.`;
+  const name = basename(target);
   sweep(dirname(target), name);
   const unique = `${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
-  const temporary = join(dirname(target), `${name}${unique}.tmp`);
+  const temporary = join(dirname(target), `.${name}.${unique}.tmp`);
   const file = openSync(temporary, 'wx', before?.mode ?? 0o666);
   try {
     try {
@@ -45,8 +45,14 @@ export function writeBeside(target: string, text: string, before?: Stats): strin
 /** How long a temporary file is left alone, in milliseconds: no write takes as long. */
 const STALE = 60_000;
 
-/** Removes the temporary files of processes that were killed before they could. */
-function sweep(folder: string, name: string): void {
+/** The temporary file of a target. */
+const TEMPORARY = /^\.(.+)\.\d+-[\da-z]+\.tmp$/;
+
+/**
+ * Removes the temporary files of processes that were killed before they could: those of one
+ * target, or, in a folder of okstra's own, of all.
+ */
+export function sweep(folder: string, target?: string): void {
   let entries: string[];
   try {
     entries = readdirSync(folder);
@@ -56,7 +62,8 @@ function sweep(folder: string, name: string): void {
     throw error;
   }
   for (const entry of entries) {
-    if (!entry.startsWith(name) || !/^\d+-[\da-z]+\.tmp$/.test(entry.slice(name.length))) continue;
+    const of = TEMPORARY.exec(entry)?.[1];
+    if (of === undefined || (target !== undefined && of !== target)) continue;
     const file = join(folder, entry);
     const found = lstatSync(file, { throwIfNoEntry: false });
     if (found?.isFile() && Date.now() - found.mtimeMs > STALE) rmSync(file, { force: true });
