@@ -93,18 +93,20 @@ class Moments {
 /** What has to hold after every kill: the ledger is whole, its lock is free, the table is shown. */
 async function isWell(place: Place, moment: number): Promise<void> {
   const begin = performance.now();
-  const [check, locked, list] = await Promise.all([
-    place.run(['ledger', 'check', '--plan', place.plan, '--json']),
+  // Reading asks for no lock; lost rows are restored by the last one only.
+  const readers = [
+    ['ledger', 'check', '--plan', place.plan, '--json'],
+    place.words('list', '', '--json', '--dry-run'),
+    place.words('list', '', '--json'),
+  ];
+  const [repair, reader] = await Promise.all([
     // Takes the lock; a command that had to wait for it would do so for half a minute.
     place.run(['ledger', 'repair', '--plan', place.plan, '--json', '--dry-run']),
-    // Every other time lost rows are restored.
-    place.run(place.words('list', '', '--json', ...(moment % 2 === 0 ? ['--dry-run'] : []))),
+    place.run(readers[moment % readers.length] ?? []),
   ]);
-  expect({ check, locked, list: list.exit }).toEqual({
-    check: expect.objectContaining({ exit: 0, stderr: '' }),
-    locked: expect.objectContaining({ exit: 0, stderr: '' }),
-    list: 0,
-  });
+  expect(reader).toMatchObject({ exit: 0 });
+  expect(repair).toMatchObject({ exit: 0, stderr: '' });
+  expect(JSON.parse(repair.stdout)).toMatchObject({ bad: [], changed: false });
   expect(performance.now() - begin).toBeLessThan(15_000);
   expect(offences(place.rows(), place.graph)).toEqual([]);
 }
@@ -157,7 +159,6 @@ describe('claim and done', () => {
 
     const moments = new Moments();
     let place = new Place(chains(4, 5));
-    let swept = 0;
     for (let stage = 1, number = 0; moments.kills < 300; stage++) {
       if (stage > place.graph.length) {
         await finish(place);
@@ -178,7 +179,6 @@ describe('claim and done', () => {
         moments.done(place, stage, outcome, before);
         await isWell(place, number++);
       }
-      swept += leftovers(place).length;
       // The session does not know how far it came: it says so again.
       expect(await place.done(as, stage)).toMatchObject({
         exit: 0,
@@ -186,7 +186,6 @@ describe('claim and done', () => {
       });
     }
     await finish(place);
-    expect(swept).toBeGreaterThanOrEqual(0);
     expect(moments.kills).toBeGreaterThanOrEqual(300);
     // Some of each kind have to be among so many.
     expect(moments.counts).toMatchObject({
@@ -194,14 +193,13 @@ describe('claim and done', () => {
       'claim: row': expect.any(Number),
       'done: nothing': expect.any(Number),
     });
-    console.log(moments.counts, claims, dones);
   });
 
-  it('killed right after each write are healed (20 times each)', LONG, async () => {
-    const place = new Place(free(62));
+  it('killed right after each write are healed (12 times each)', LONG, async () => {
+    const place = new Place(free(37));
     const moments = new Moments();
     const isLonger = (size: number) => () => place.rows().length > size;
-    for (const at of upTo(20)) {
+    for (const at of upTo(12)) {
       // Right after the row of a claim, before it is answered.
       const claimed = 3 * at - 2;
       const [first, second, third] = [claimed, claimed + 1, claimed + 2];
@@ -257,11 +255,10 @@ describe('claim and done', () => {
         await isWell(place, at);
       }
     }
-    console.log(moments.counts);
-    expect(moments.counts['claim: row']).toBeGreaterThanOrEqual(10);
+    expect(moments.counts['claim: row']).toBeGreaterThanOrEqual(6);
     expect(moments.counts['done: temporary file']).toBeGreaterThanOrEqual(1);
-    expect(moments.counts['done: evidence, no row']).toBeGreaterThanOrEqual(5);
-    expect(moments.counts['done: row']).toBeGreaterThanOrEqual(10);
+    expect(moments.counts['done: evidence, no row']).toBeGreaterThanOrEqual(3);
+    expect(moments.counts['done: row']).toBeGreaterThanOrEqual(6);
     expect(leftovers(place).length).toBeGreaterThan(0);
     await isSweptLater(place);
     await finish(place);
@@ -288,7 +285,7 @@ describe('other commands', () => {
       await trial.claim('s');
       const length = await life(() => trial.claim('new', '--reclaim'));
       const found: Record<string, number> = {};
-      for (const at of upTo(40)) {
+      for (const at of upTo(24)) {
         const place = new Place(free(1));
         await place.claim('old');
         const row = { ...place.rows()[0], pid: NOBODY };
@@ -311,7 +308,6 @@ describe('other commands', () => {
         expect(rows.map((row) => row.status)).toEqual(['started', 'released', 'started']);
         expect(offences(rows, place.graph)).toEqual([]);
       }
-      console.log(found);
       expect(found).toMatchObject({ started: expect.any(Number) });
       // In between the stage is nobody's.
       expect(found).toMatchObject({ 'started released': expect.any(Number) });
@@ -324,7 +320,7 @@ describe('other commands', () => {
     const length = await life(() => trial.run(['ledger', 'repair', '--plan', trial.plan]));
     const bad = ['no json', '{"stage":0}', '\u0000\u0001', '{"impl_task_key":"p","sta'];
     let kills = 0;
-    for (const at of upTo(40)) {
+    for (const at of upTo(24)) {
       const place = new Place(free(3));
       await place.claim('s1');
       const good = readFileSync(place.ledger, 'utf8').trimEnd();
@@ -346,6 +342,6 @@ describe('other commands', () => {
       expect(lines(rejected)).toEqual(expect.arrayContaining(bad));
       await isWell(place, at);
     }
-    expect(kills).toBeGreaterThanOrEqual(20);
+    expect(kills).toBeGreaterThanOrEqual(12);
   });
 });
