@@ -27,7 +27,7 @@ import {
   until,
 } from './support.js';
 
-/** What a command says; the test's first line of defence is that it says it in one line or two. */
+/** How a command ends that says only why it does nothing. */
 function says(exit: number, message: RegExp) {
   return {
     exit,
@@ -211,6 +211,23 @@ describe('a project that cannot be written', () => {
     expect(await disk.files()).toBe(before);
     await disk.must(`mount -o remount,rw none ${quoted(disk.folder)}`);
     expect(await disk.done('s', 1)).toMatchObject({ exit: 0 });
+  });
+
+  it('shows a finished stage whose row was lost, though the row cannot be restored', async () => {
+    const disk = await Disk.made('project', 'size=128k');
+    expect(await disk.claim('s')).toMatchObject({ exit: 0 });
+    const { carry } = disk.place;
+    const kept = quoted(join(carry, 'stage-1.json'));
+    await disk.must(`mkdir ${quoted(carry)} && cp ${quoted(disk.place.evidence(1))} ${kept}`);
+    await disk.must(`mount -o remount,ro none ${quoted(disk.folder)}`);
+    const before = await disk.files();
+    const list = await disk.shell.run(disk.place.words('list', '', '--json'));
+    expect(list).toMatchObject({ exit: 0, stderr: expect.stringMatching(/read-only/) });
+    expect(await disk.states()).toEqual(['done', 'ready', 'waiting']);
+    expect(await disk.files()).toBe(before);
+    await disk.must(`mount -o remount,rw none ${quoted(disk.folder)}`);
+    expect(await disk.states()).toEqual(['done', 'ready', 'waiting']);
+    expect(await disk.rows()).toMatchObject([{ status: 'started' }, { status: 'done' }]);
   });
 
   it('mounted read-only is told by the first claim', async () => {
@@ -591,12 +608,13 @@ describe('wrong evidence is refused with the reason, and nothing is written', ()
   });
 
   it.each([
-    ['verify', '--verdict', 'perhaps', '--report', 'x.md'],
-    ['verify', '--report', '../../outside.md'],
-    ['verify', '--report', '/etc/passwd'],
-    ['pr', '--url', 'javascript:alert(1)'],
-    ['release'],
-  ])('%s %s %s', async (verb, ...more) => {
+    'verify --verdict perhaps --report x.md',
+    'verify --report ../../outside.md',
+    'verify --report /etc/passwd',
+    'pr --url javascript:alert(1)',
+    'release',
+  ])('%s', async (line) => {
+    const [verb = '', ...more] = line.split(' ');
     const place = new Place(free(1));
     await place.claim('s');
     await place.done('s', 1);
