@@ -26,7 +26,10 @@ use wasm_bindgen::prelude::*;
 
 /// What every function answers with.
 #[derive(Serialize)]
-#[expect(clippy::large_enum_variant, reason = "it is made once a call and written out at once")]
+#[cfg_attr(
+    target_pointer_width = "64",
+    expect(clippy::large_enum_variant, reason = "it is made once a call and written out at once")
+)]
 #[serde(rename_all = "lowercase")]
 enum Answer<T> {
     Ok(T),
