@@ -771,7 +771,7 @@ export type Explanation = {
    */
   steps_behind: number;
   /**
-   * How many stages depend on it directly.
+   * How many stages depend on it directly, without those that are struck out.
    */
   unlocks: number;
   /**
