@@ -1,10 +1,10 @@
-// Speed and size, as ratios within one run: node scripts/bench.mjs [--quick]
+// Speed and size, as ratios within one run: node scripts/bench.mjs [--quick] [section …]
 //
 // Whole processes are timed in turn (A B A B …) and compared by their medians, so that a machine
 // whose speed drifts still gives true ratios. NODE_EXTRA_CA_CERTS is taken out of the environment:
 // Node 20 reads those certificates at every start, which would hide what we measure.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -196,6 +196,216 @@ async function throughput() {
   );
 }
 
+/** A folder in memory, where syncing to disk costs nothing; else one on disk. */
+function memory() {
+  const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  const made = mkdtempSync(join(base, 'okstra-bench-'));
+  process.on('exit', () => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** A plan whose stages are all ready, approved. */
+function freePlan(path, stages) {
+  const rows = Array.from({ length: stages }, (_, at) => at + 1);
+  const map = rows.map((stage) => `| ${stage} | part ${stage} | (none) | 1 | part ${stage} |`);
+  const sections = rows.map(
+    (stage) => `## 4.5.${stage} Stage ${stage}: part ${stage}
+
+### Carry-In
+
+nothing
+
+### Stepwise Execution Order
+
+| step | action | files | command | expected |
+| --- | --- | --- | --- | --- |
+| 1 | write it | src/part${stage}.ts | npm test | it passes |
+
+### Stage Exit Contract
+
+part ${stage}
+
+### Stage Validation
+
+- post: npm test
+`,
+  );
+  const text = `# Plan
+
+- [x] Approved
+
+## 4.5 Stage Map
+
+| stage | title | depends-on | step-count | exit-contract-summary |
+| --- | --- | --- | --- | --- |
+${map.join('\n')}
+
+${sections.join('\n')}`;
+  writeFileSync(path, text);
+}
+
+/** Evidence of a stage of such a plan. */
+function evidenceOf(stage, commit) {
+  return JSON.stringify({
+    schemaVersion: 1,
+    sourcePlanPath: 'plan.md',
+    stageNumber: stage,
+    stageTitle: `part ${stage}`,
+    completedAt: '2026-01-01T00:00:00Z',
+    stageCommitRange: { base: commit, head: commit },
+    filesChanged: [],
+    newIdentifiers: [],
+    stepResults: [],
+    validationsPassed: [],
+    notes: [],
+  });
+}
+
+/** A repository with a plan; answers its folder and its commit. */
+function repository(stages) {
+  const project = memory();
+  const git = (...args) => {
+    const result = spawnSync('git', args, { cwd: project, encoding: 'utf8', env: environment });
+    if (result.status !== 0) {
+      throw new Error(`git ${args.join(' ')}: ${result.stderr}`);
+    }
+    return result.stdout.trim();
+  };
+  git('init', '--quiet');
+  const who = ['-c', 'user.name=Bench', '-c', 'user.email=bench@example.com'];
+  git(...who, 'commit', '--quiet', '--allow-empty', '-m', 'begin');
+  freePlan(join(project, 'plan.md'), stages);
+  environment.OKSTRA_HOME = join(project, '.home');
+  return { project, commit: git('rev-parse', 'HEAD') };
+}
+
+/** A stage's commands, each on a fresh claim, in turn with an empty Node process. */
+function stageCommands() {
+  console.log(
+    '\nA stage, whole process without disk sync (goal: a claim at most 2 × an empty Node process)',
+  );
+  const { project, commit } = repository(3);
+  const plan = join(project, 'plan.md');
+  const records = `${plan}.okstra`;
+  const evidence = join(project, 'evidence.json');
+  writeFileSync(evidence, evidenceOf(1, commit));
+  const at = ['--plan', plan];
+  const claim = [cli, 'stage', 'claim', ...at, '--no-worktree', '--session', 'a', '--json'];
+  const done = [cli, 'stage', 'done', ...at, '--session', 'a', '--evidence', evidence, '--json'];
+  const nothing = () => rmSync(records, { recursive: true, force: true });
+  const claimed = () => {
+    nothing();
+    time(claim);
+  };
+  const cases = [
+    ['node -e 0', nothing, ['-e', '0']],
+    ['stage claim --json', nothing, claim],
+    ['stage claim', nothing, claim.slice(0, -1)],
+    ['stage done --json', claimed, done],
+    ['stage next --json', claimed, [cli, 'stage', 'next', ...at, '--json']],
+    ['stage list --json', claimed, [cli, 'stage', 'list', ...at, '--json']],
+    ['stage list', claimed, [cli, 'stage', 'list', ...at]],
+  ];
+  const times = cases.map(() => []);
+  for (let round = -1; round < (quick ? 11 : 31); round++) {
+    for (const [index, [, prepare, args]] of cases.entries()) {
+      prepare();
+      const took = time(args);
+      if (round >= 0) {
+        times[index].push(took);
+      }
+    }
+  }
+  const [empty, ...medians] = times.map(median);
+  row('node -e 0', ms(empty));
+  for (const [index, took] of medians.entries()) {
+    const [name] = cases[index + 1];
+    const part = took / empty;
+    row(name, ms(took), ratio(part), name === 'stage claim --json' ? goal(part <= 2) : '');
+  }
+}
+
+/** Reading ledgers: what every command about stages does first. */
+async function ledgers() {
+  console.log('\nReading a ledger and choosing, warm in one process (goal: linear)');
+  const { stageNext } = await import('../npm-package/dist/node.js');
+  const path = join(memory(), 'plan.md');
+  freePlan(path, 100);
+  const bytes = readFileSync(path);
+  const facts = { plan: path, now: '2026-01-01T00:00:00Z' };
+  const line = (at) =>
+    `${JSON.stringify({
+      impl_task_key: 'demo:group:task',
+      stage: (at % 90) + 1,
+      status: ['started', 'released'][Math.floor(at / 90) % 2],
+      started_at: '2026-01-01T00:00:00.000Z',
+      head_commit: '0123456789abcdef0123456789abcdef01234567',
+      claim_id: `c${at % 90}`,
+      session: 'session-of-an-agent',
+      host: 'machine',
+      pid: 12345,
+    })}\n`;
+  let before;
+  row('rows', 'size', 'time', 'rate', 'per row');
+  for (const rows of [1_000, 100_000, 1_000_000]) {
+    const ledger = Buffer.from(Array.from({ length: rows }, (_, at) => line(at)).join(''));
+    const { warm } = inside(() => stageNext(bytes, ledger, facts, { stage: 'auto' }), 3);
+    const each = (warm * 1e6) / rows;
+    row(
+      rows.toLocaleString('en'),
+      `${(ledger.length / 1e6).toFixed(1)} MB`,
+      ms(warm),
+      `${(ledger.length / 1e3 / warm).toFixed(0)} MB/s`,
+      `${each.toFixed(0)} ns`,
+      before === undefined ? '' : goal(each <= before * 1.5),
+    );
+    before = each;
+  }
+}
+
+/** Keeps so many processes running until all have run; answers the seconds. */
+async function atOnce(commands, width) {
+  const left = [...commands];
+  const start = process.hrtime.bigint();
+  const worker = async () => {
+    for (let args = left.shift(); args !== undefined; args = left.shift()) {
+      const child = spawn(process.execPath, args, { env: environment, stdio: 'ignore' });
+      const status = await new Promise((resolve) => child.on('close', resolve));
+      if (status !== 0) {
+        throw new Error(`${args.join(' ')} ended with ${status}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+  return Number(process.hrtime.bigint() - start) / 1e9;
+}
+
+/** Many sessions at one ledger. */
+async function crowd() {
+  const count = quick ? 64 : 256;
+  console.log(`\n${count} claims by 16 processes at once, on disk`);
+  const { project } = repository(count);
+  const plan = join(folder, 'plan.md');
+  freePlan(plan, count);
+  mkdirSync(join(project, '.home'), { recursive: true });
+  const claims = Array.from({ length: count }, (_, at) => [
+    ...[cli, 'stage', 'claim', '--plan', plan, '--no-worktree'],
+    ...['--session', `s${at}`, '--json'],
+  ]);
+  const seconds = await atOnce(claims, 16);
+  const empty = await atOnce(
+    claims.map(() => ['-e', '0']),
+    16,
+  );
+  row('claims a second', (count / seconds).toFixed(1));
+  row('empty Node processes a second', (count / empty).toFixed(1), ratio(seconds / empty));
+  const rows = readFileSync(join(`${plan}.okstra`, 'consumers.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  const stages = new Set(rows.map((text) => JSON.parse(text).stage));
+  row('different stages', `${stages.size} of ${count}`, goal(stages.size === count));
+}
+
 function sizes() {
   console.log('\nSize of okstra.wasm (goal: under 200 KB compressed)');
   const wasm = readFileSync(join(root, 'npm-package/dist/okstra.wasm'));
@@ -206,7 +416,10 @@ function sizes() {
   row('brotli', kilobytes(brotliCompressSync(wasm).length));
 }
 
-startUp();
-growth();
-await throughput();
-sizes();
+const sections = { startUp, growth, throughput, stageCommands, ledgers, crowd, sizes };
+const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+for (const [name, section] of Object.entries(sections)) {
+  if (asked.length === 0 || asked.includes(name)) {
+    await section();
+  }
+}

@@ -12,15 +12,16 @@
 pub mod panic;
 
 use okstra_core::check::{self, CheckOptions};
+use okstra_core::decode::{Decode, decoded};
 use okstra_core::error::{ErrorInfo, OkstraError};
 use okstra_core::layout;
 use okstra_core::ledger::check as ledger;
 use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
 use okstra_core::rules::RULES;
+use okstra_core::run;
 use okstra_core::stage::{self, Facts};
 use okstra_core::task;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
 /// What every function answers with.
@@ -150,7 +151,7 @@ pub fn task_folder(okstra_root: &str, task_key: &str) -> JsValue {
 /// Where the plan of a task may lie.
 #[wasm_bindgen(js_name = planCandidates)]
 pub fn plan_candidates(task: &str) -> JsValue {
-    answer(decoded(task, "task").map(|task| task::plan_candidates(&task)))
+    answer(decoded::<task::TaskFacts>(task, "task").map(|task| task::plan_candidates(&task)))
 }
 
 /// Which stage would be given now.
@@ -201,6 +202,12 @@ pub fn stage_show(plan: &[u8], ledger: &[u8], facts: &str, number: u32) -> JsVal
     decided(facts, "null", |facts, (): ()| stage::show(plan, ledger, facts, number))
 }
 
+/// Prepares a run.
+#[wasm_bindgen(js_name = prepareRun)]
+pub fn prepare_run(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| run::prepare(plan, ledger, facts, &request))
+}
+
 /// The rows of a ledger.
 #[wasm_bindgen(js_name = showLedger)]
 pub fn show_ledger(source: &[u8]) -> JsValue {
@@ -220,7 +227,7 @@ pub fn repair_ledger(source: &[u8]) -> JsValue {
 }
 
 /// Decodes facts and a request, both JSON texts, and answers with what is decided.
-fn decided<R: DeserializeOwned, T: Serialize>(
+fn decided<R: Decode, T: Serialize>(
     facts: &str,
     request: &str,
     decide: impl FnOnce(&Facts, R) -> Result<T, OkstraError>,
@@ -229,11 +236,6 @@ fn decided<R: DeserializeOwned, T: Serialize>(
         let request = decoded(request, "request")?;
         decide(&facts, request)
     }))
-}
-
-fn decoded<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, OkstraError> {
-    serde_json::from_str(text)
-        .map_err(|error| OkstraError::BadOptions { reason: format!("{what}: {error}") })
 }
 
 /// Options as arguments; a missing one is the default.

@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use thiserror::Error;
 
+use crate::decode::decode_words;
 use crate::order::{FirstOf, order_by};
 use crate::printable::printable;
 
@@ -58,7 +59,7 @@ pub struct Holder {
 }
 
 /// Which of several ready stages comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Order {
@@ -68,6 +69,8 @@ pub enum Order {
     /// The longest chain of steps behind it, then the most stages it unlocks, then row order.
     CriticalPath,
 }
+
+decode_words!(Order { "number" => Number, "critical-path" => CriticalPath } Some(Self::default()));
 
 /// Why a stage is not given.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]

@@ -6,14 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::decode::{decode, decode_words};
 use crate::ledger::Claim;
 use crate::time;
 
 /// Who calls.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct Caller {
     /// The claim it speaks for.
@@ -28,9 +28,10 @@ pub struct Caller {
     pub pid_start: Option<String>,
 }
 
+decode!(optional Caller { claim_id, session, host, pid, pid_start });
+
 /// What the host saw of the sessions that hold claims.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Sightings {
     /// The processes that were asked for.
@@ -39,24 +40,25 @@ pub struct Sightings {
     pub sessions: Vec<SignOfLife>,
 }
 
+decode!(optional Sightings { processes, sessions });
+
 /// What became of a process.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProcessFact {
     /// Its number.
     pub pid: u32,
     /// Its start, as the claim names it.
-    #[serde(default)]
     pub pid_start: Option<String>,
     /// What was seen.
     pub state: ProcessState,
 }
 
+decode!(ProcessFact { pid, pid_start, state });
+
 /// What the host can say of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename_all = "lowercase"))]
 pub enum ProcessState {
     /// It runs.
     Alive,
@@ -66,9 +68,10 @@ pub enum ProcessState {
     Unknown,
 }
 
+decode_words!(ProcessState { "alive" => Alive, "gone" => Gone, "unknown" => Unknown } None);
+
 /// The last time a session showed that it works.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SignOfLife {
     /// The session.
@@ -76,6 +79,8 @@ pub struct SignOfLife {
     /// When, with its zone.
     pub at: String,
 }
+
+decode!(SignOfLife { session, at });
 
 /// What the host has to look at before the core can answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -164,7 +169,7 @@ pub(crate) fn judge(
     host: Option<&str>,
     now: i64,
     quiet_minutes: u32,
-    command: impl Fn(u32, Life) -> String,
+    command: impl Fn(Life) -> String,
 ) -> ClaimView {
     let started = time::epoch_ms(&claim.started_at);
     let sign = claim.session.as_ref().and_then(|session| {
@@ -192,7 +197,7 @@ pub(crate) fn judge(
         life,
         age_ms: since(started),
         quiet_ms,
-        free_with: (life != Life::Live).then(|| command(claim.stage, life)),
+        free_with: (life != Life::Live).then(|| command(life)),
     }
 }
 

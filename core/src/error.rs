@@ -5,6 +5,7 @@ use thiserror::Error;
 
 #[cfg(doc)]
 use crate::choose::Refusal;
+use crate::run::BundleError;
 use crate::stage::StageRefusal;
 
 /// Why a function could not answer at all.
@@ -50,6 +51,9 @@ pub enum OkstraError {
     /// A request about a stage is refused.
     #[error(transparent)]
     Stage(#[from] StageRefusal),
+    /// A run cannot be prepared.
+    #[error(transparent)]
+    Run(#[from] BundleError),
 }
 
 /// A failure as it crosses the border: the fields of the JavaScript class `OkstraError`.
@@ -157,6 +161,14 @@ pub enum ErrorCode {
     EvidenceExists,
     /// [`StageRefusal::OutsideProject`].
     OutsideProject,
+    /// [`BundleError::UnknownTaskType`].
+    UnknownTaskType,
+    /// [`BundleError::MissingStage`] or [`BundleError::MissingPlan`].
+    MissingPlan,
+    /// [`BundleError::Json`].
+    BrokenJson,
+    /// [`BundleError::OtherTask`].
+    OtherTask,
     /// [`StageRefusal::EvidenceMissing`] or [`StageRefusal::EvidenceWrong`].
     ContractViolated,
     /// The browser entry was called before its `init()` had finished.
@@ -171,6 +183,7 @@ impl OkstraError {
         let none = ErrorDetails::default();
         let (code, help, details) = match self {
             Self::Stage(refusal) => return refusal.info(),
+            Self::Run(fault) => return run_info(fault),
             Self::NotUtf8 { offset, line } => (
                 ErrorCode::NotUtf8,
                 Some("save the file as UTF-8"),
@@ -206,6 +219,38 @@ impl OkstraError {
             exit_code: status.code(),
             details,
         }
+    }
+}
+
+/// Why a run cannot be prepared, as it crosses the border.
+fn run_info(fault: &BundleError) -> ErrorInfo {
+    let mut details = ErrorDetails::default();
+    let (code, help, status) = match fault {
+        BundleError::UnknownTaskType { .. } => {
+            (ErrorCode::UnknownTaskType, None, ExitStatus::Usage)
+        }
+        BundleError::MissingStage | BundleError::MissingPlan => {
+            (ErrorCode::MissingPlan, Some("give --approved-plan PLAN"), ExitStatus::Usage)
+        }
+        BundleError::StageNotMeant { .. } => {
+            (ErrorCode::NotImplementation, None, ExitStatus::Refused)
+        }
+        BundleError::Json { line, .. } => {
+            details.line = Some(*line);
+            let help = "mend the file; it was left as it is";
+            (ErrorCode::BrokenJson, Some(help), ExitStatus::Usage)
+        }
+        BundleError::OtherTask { .. } => {
+            let help = "two ids lead to one folder; rename one of the tasks";
+            (ErrorCode::OtherTask, Some(help), ExitStatus::Refused)
+        }
+    };
+    ErrorInfo {
+        code,
+        message: fault.to_string(),
+        help: help.map(str::to_owned),
+        exit_code: status.code(),
+        details,
     }
 }
 

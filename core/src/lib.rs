@@ -6,6 +6,7 @@
 pub mod check;
 pub mod choose;
 pub mod claims;
+pub mod decode;
 mod digest;
 pub mod error;
 pub mod evidence;

@@ -1,15 +1,13 @@
 //! A task's folder: which plan it is built by.
 
-use serde::Deserialize;
-
+use crate::decode::decode;
 use crate::evidence;
 use crate::layout;
 use crate::order::sorted;
 use crate::stage::EvidenceFile;
 
 /// What a task's folder holds, as far as its plan is looked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TaskFacts {
     /// The absolute path of the project's folder.
@@ -23,6 +21,8 @@ pub struct TaskFacts {
     /// The names in the folder of the planning reports.
     pub reports: Vec<String>,
 }
+
+decode!(optional TaskFacts { project_root, task_root, evidence, latest_report_path, reports });
 
 /// The absolute paths at which the plan of a task may lie, best first: what the evidence names
 /// (lowest stage first), the latest report where it is one of planning, then the planning reports

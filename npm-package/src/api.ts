@@ -68,6 +68,8 @@ export function createApi(ready: () => void): Api {
       call(() =>
         raw.stageShow(bytes(plan), bytes(ledger), json(facts), count(stage, 'stage') ?? 0),
       ),
+    prepareRun: (plan, ledger, facts, request) =>
+      call(() => raw.prepareRun(bytes(plan), bytes(ledger), json(facts), json(request))),
     showLedger: (ledger) => call(() => raw.showLedger(bytes(ledger))),
     checkLedger: (ledger) => call(() => raw.checkLedger(bytes(ledger))),
     repairLedger: (ledger) => call(() => raw.repairLedger(bytes(ledger))),

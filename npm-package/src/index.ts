@@ -32,6 +32,8 @@ import type {
   Recorded,
   ReleaseRequest,
   Rule,
+  RunAnswer,
+  RunRequest,
   ShowAnswer,
   StageList,
   TaskFacts,
@@ -51,6 +53,12 @@ export type CheckOptionsInput = Partial<CheckOptions>;
 export type CheckRequestInput = Partial<Omit<CheckRequest, 'options'>> & {
   /** The rules' options. */
   options?: CheckOptionsInput;
+};
+
+/** What to prepare; what is missing has its default. */
+export type RunRequestInput = Partial<Omit<RunRequest, 'claim'>> & {
+  /** What to claim. */
+  claim: Partial<ClaimRequest>;
 };
 
 /** Where `okstra.wasm` comes from: an address, a response, its bytes or the compiled module. */
@@ -253,6 +261,19 @@ export declare function stageShow(
   facts: FactsInput,
   stage: number,
 ): Decision<ShowAnswer>;
+
+/**
+ * Prepares a run: checks the plan, claims the stage, renders the task bundle and updates the
+ * records of the task. The plan is empty for a phase that has none.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function prepareRun(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: RunRequestInput,
+): Decision<RunAnswer>;
 
 /** The rows of a ledger, and the lines that are none. */
 export declare function showLedger(ledger: Source): LedgerView;

@@ -8,6 +8,7 @@ import {
   type Host,
   HostError,
   type ProcessState,
+  type Ran,
   type SessionProcess,
   type Stream,
 } from '../../cli-js/src/host/host.js';
@@ -22,11 +23,16 @@ export interface Outcome {
   files: Record<string, string>;
 }
 
+/** Where the files of a world are put. */
+const HOME_FOLDER = '/work';
+
 /** A world outside that can be looked at. */
 export class World implements Host {
   env: Record<string, string | undefined> = {};
   stdin: string | Uint8Array = '';
   columns = 80;
+  /** The current folder; paths in what a command leaves behind are relative to `/work`. */
+  folder = HOME_FOLDER;
   terminals = new Set<Stream>();
   /** Called right before a file is replaced: what somebody else does in that moment. */
   meanwhile: () => void = () => {};
@@ -58,11 +64,14 @@ export class World implements Host {
   }
 
   put(path: string, content: string | Uint8Array | HostError): void {
-    this.#files.set(this.#key(path), typeof content === 'string' ? Buffer.from(content) : content);
+    this.#files.set(
+      this.realPath(path),
+      typeof content === 'string' ? Buffer.from(content) : content,
+    );
   }
 
   remove(path: string): void {
-    this.#files.delete(this.#key(path));
+    this.#files.delete(this.realPath(path));
   }
 
   /** Tells a running watch that something happened. */
@@ -82,7 +91,7 @@ export class World implements Host {
   }
 
   readFile(path: string): Uint8Array {
-    const content = this.#files.get(this.#key(path));
+    const content = this.#files.get(this.realPath(path));
     if (content instanceof HostError) throw content;
     if (content === undefined)
       throw new HostError('missing', path, 'no such file', 'check the path');
@@ -106,7 +115,7 @@ export class World implements Host {
   }
 
   writeNew(path: string, text: string): void {
-    if (this.#files.has(this.#key(path))) {
+    if (this.#files.has(this.realPath(path))) {
       throw new HostError('exists', path, 'exists already', 'move it away');
     }
     this.guarded.push([path, [...this.#held]]);
@@ -117,15 +126,18 @@ export class World implements Host {
     const before = Buffer.from(this.readIfThere(path) ?? '').toString('latin1');
     const start = before === '' || before.endsWith('\n') ? before : `${before}\n`;
     this.guarded.push([path, [...this.#held]]);
-    this.put(path, Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(`${line}\n`)]));
+    this.put(
+      path,
+      Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(`${line.replace(/\n$/, '')}\n`)]),
+    );
   }
 
   readIfThere(path: string): Uint8Array | undefined {
-    return this.#files.has(this.#key(path)) ? this.readFile(path) : undefined;
+    return this.#files.has(this.realPath(path)) ? this.readFile(path) : undefined;
   }
 
   list(folder: string): string[] {
-    const start = `${this.#key(folder)}/`;
+    const start = `${this.realPath(folder)}/`;
     const inside = [...this.#files.keys()].filter((path) => path.startsWith(start));
     return [
       ...new Set(inside.map((path) => path.slice(start.length).split('/', 1)[0] ?? '')),
@@ -134,13 +146,6 @@ export class World implements Host {
 
   realPath(path: string): string {
     return posix.resolve(this.cwd(), path);
-  }
-
-  /** Files go by their path from the current folder, where they lie in it. */
-  #key(path: string): string {
-    const full = this.realPath(path);
-    const start = `${this.cwd()}/`;
-    return full.startsWith(start) ? full.slice(start.length) : full;
   }
 
   isSameFile(one: string, other: string): boolean {
@@ -167,7 +172,7 @@ export class World implements Host {
   }
 
   cwd(): string {
-    return '/work';
+    return this.folder;
   }
 
   now(): string {
@@ -224,6 +229,24 @@ export class World implements Host {
   /** What git says of the project. */
   head: GitHead | undefined;
 
+  /** What programs end with, by their first word; one that is not here cannot be started. */
+  programs = new Map<string, number>();
+  /** Every program that was run, with its words. */
+  readonly ran: string[][] = [];
+
+  async gitTree() {
+    return this.head === undefined ? undefined : { tree: 'f'.repeat(40), clean: true };
+  }
+
+  async runProgram(words: readonly [string, ...string[]]): Promise<Ran> {
+    this.ran.push([...words]);
+    const exit_code = this.programs.get(words[0]);
+    if (exit_code === undefined) {
+      throw new HostError('missing', words[0], 'no such program', 'install it');
+    }
+    return { exit_code, duration_ms: 5 };
+  }
+
   async gitHead(): Promise<GitHead | undefined> {
     return this.head;
   }
@@ -232,16 +255,23 @@ export class World implements Host {
     this.#stop = stop;
   }
 
-  /** Runs a command line to its end. */
+  /** Runs a command line to its end; the output is that of this command alone. */
   async run(...argv: string[]): Promise<Outcome> {
+    const [stdout, stderr] = [this.streams[1].length, this.streams[2].length];
     const exit = await run(argv, { api: () => api as unknown as Api, host: this, entries });
     const files: Record<string, string> = {};
     for (const [path, content] of this.#files) {
       if (content !== this.#before.get(path) && !(content instanceof HostError)) {
-        files[path] = Buffer.from(content).toString();
+        const name = path.startsWith(`${HOME_FOLDER}/`) ? path.slice(HOME_FOLDER.length + 1) : path;
+        files[name] = Buffer.from(content).toString();
       }
     }
-    return { exit, stdout: this.streams[1], stderr: this.streams[2], files };
+    return {
+      exit,
+      stdout: this.streams[1].slice(stdout),
+      stderr: this.streams[2].slice(stderr),
+      files,
+    };
   }
 }
 

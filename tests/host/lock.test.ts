@@ -22,6 +22,14 @@ async function holder(name = 'holder') {
   return process;
 }
 
+/** Resolves once the kernel has somebody wait for the lock. */
+async function queued(): Promise<void> {
+  const waiting = new RegExp(`^\\d+: -> .*:${statSync(lock).ino} `, 'm');
+  while (!waiting.test(readFileSync('/proc/locks', 'utf8'))) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 interface Taken {
   outcome: unknown;
   ms: number;
@@ -38,7 +46,7 @@ describe('the lock', () => {
   it('is free at once when its holder is killed', async () => {
     const first = await holder();
     const second = child('take', lock, '20000');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await queued();
     const start = performance.now();
     await first.kill();
     expect((await second.answer<Taken>()).outcome).toBe('done');
@@ -83,7 +91,7 @@ describe('the lock', () => {
     expect(outcome).toMatchObject({
       message: expect.stringMatching(/^locked by holder \([^)]*\)$/),
     });
-    expect(ms).toBeLessThan(200);
+    expect(ms).toBeLessThan(1000);
   });
 
   it.each([
@@ -102,7 +110,7 @@ describe('the lock', () => {
   it('holds though somebody deletes the file: who waited for it waits for the new one', async () => {
     const first = await holder('first');
     const waiting = child('hold', lock, 'waiting');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await queued();
     rmSync(lock);
     const second = await holder('second');
     await first.kill();
@@ -136,5 +144,5 @@ it('the locks are loaded without the resolver of their package', async () => {
   // The resolver alone takes a multiple of this; the compiled file about one millisecond.
   const times = [];
   for (let i = 0; i < 5; i++) times.push(await child('load').answer<number>());
-  expect(Math.min(...times)).toBeLessThan(5);
+  expect(Math.min(...times)).toBeLessThan(8);
 });

@@ -76,8 +76,8 @@ describe('a process', () => {
   });
 
   it('that is a zombie is gone', async () => {
-    // The program that takes the shell's place does not know of its child.
-    const parent = new Child('sh', ['-c', 'true & echo $!; exec sleep 60']);
+    // The program that takes the shell's place, before the child ends, does not know of it.
+    const parent = new Child('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60']);
     const pid = Number(await parent.line());
     const start = startOf(pid);
     while (!statOf(pid)?.isDead) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -9,6 +9,21 @@ import { EXERCISE, expected } from './exercise.js';
 
 const PRINT = 'process.stdout.write(JSON.stringify(exercise(okstra)));';
 
+test('the locks that come with the package load where it looks for them', async () => {
+  const cwd = folder('locks', {
+    'main.cjs': `const { createRequire } = require('node:module');
+      const load = createRequire(process.argv[2]);
+      const path = \`prebuilds/\${process.platform}-\${process.arch}/fs-native-extensions.node\`;
+      const direct = load(\`fs-native-extensions/\${path}\`);
+      const found = load('fs-native-extensions/binding.js');
+      process.stdout.write(JSON.stringify([direct, found].map((lock) =>
+        typeof lock.tryLock + ' ' + typeof lock.waitForLock)));`,
+  });
+  const command = join(installed, 'dist/cli.cjs');
+  const functions = 'function function';
+  expect(await node(cwd, 'main.cjs', command)).toEqual([functions, functions]);
+});
+
 describe('Node', () => {
   test.each(['okstra', 'okstra/inline'])('imports %s', async (entry) => {
     const cwd = folder('import', {

@@ -11,6 +11,7 @@ import type {
 } from '../../../npm-package/src/index.js';
 import { carryOut } from '../host/effects.js';
 import type { GitHead, Host } from '../host/host.js';
+import { readConfig } from './config.js';
 import type { Api, Context } from './context.js';
 import type { Options, Values } from './define.js';
 import { UsageError } from './exit.js';
@@ -53,10 +54,16 @@ const WAIT = 30_000;
 
 const NOTHING = new Uint8Array();
 
-/** What to look at beyond the plan. */
+/** What to look at beyond the plan, and what is known already. */
 export interface Wants {
   /** Whether the commit of the project is needed. */
   git?: boolean;
+  /** The project's folder, where the person has named it. */
+  root?: string;
+  /** The plan's text, where it is another than on disk. */
+  text?: string;
+  /** The key of the task, where it is known. */
+  taskKey?: string;
 }
 
 /** Reads a plan and gathers what can be known without the lock. */
@@ -68,16 +75,17 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const found = values.taskKey === undefined ? undefined : findTask(host, values.taskKey, context);
   const name = found?.plan ?? values.plan;
   if (name === undefined) throw new UsageError('which plan? give --plan PLAN or --task-key KEY');
-  const bytes = host.readFile(name);
+  const bytes = wants.text === undefined ? host.readFile(name) : Buffer.from(wants.text);
   const plan = slashes(host.realPath(name));
-  const root = found?.root ?? projectRootOf(host, plan);
+  const root = wants.root ?? found?.root ?? projectRootOf(host, plan);
   const head = wants.git === true && root !== undefined ? host.gitHead(root) : undefined;
   const api = context.api(bytes.length);
   const layout = api.planLayout(plan, root);
   const session = values.session ?? host.env.OKSTRA_SESSION ?? host.env.CLAUDE_CODE_SESSION_ID;
   const claimId = values.claimId ?? host.env.OKSTRA_CLAIM_ID;
   const process = host.sessionProcess();
-  const taskKey = values.taskKey ?? readProject(host, layout);
+  const taskKey = wants.taskKey ?? values.taskKey ?? readProject(host, layout);
+  const { quietMinutes } = readConfig(host);
   return {
     context,
     api,
@@ -91,6 +99,7 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
       ...(root === undefined ? {} : { project_root: root }),
       ...(values.implKey === undefined ? {} : { impl_task_key: values.implKey }),
       ...(taskKey === undefined ? {} : { task_key: taskKey }),
+      ...(quietMinutes === undefined ? {} : { quiet_minutes: quietMinutes }),
       caller: {
         ...(session === undefined || session === '' ? {} : { session }),
         ...(claimId === undefined || claimId === '' ? {} : { claim_id: claimId }),
@@ -171,7 +180,7 @@ function answered<T>(board: Board, ask: Ask<T>): Decided<T> {
     ...board.facts,
     now: host.now(),
     evidence,
-    ...(evidence.length === 0 ? {} : { carry_folder: slashes(host.realPath(carry_folder)) }),
+    carry_folder: slashes(host.realPath(carry_folder)),
   };
   const decision = ask(rows, facts);
   if (decision.kind === 'decided') return decision;

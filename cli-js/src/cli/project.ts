@@ -41,6 +41,12 @@ function namesIn(host: Host, folder: string): string[] {
   }
 }
 
+/** The folder of okstra in a project: that of an older version only where there is no new one. */
+export function okstraFolder(host: Host, root: string): string {
+  const [now = '', older = ''] = FOLDERS.map((folder) => `${root}/${folder}`);
+  return namesIn(host, now).length === 0 && namesIn(host, older).length > 0 ? older : now;
+}
+
 /** A task that was found. */
 export interface Task {
   /** The project's folder. */
@@ -51,12 +57,15 @@ export interface Task {
 
 /** Finds the plan of a task from the current folder upwards. */
 export function findTask(host: Host, key: string, context: Context): Task {
+  if (!/^[^:]+:[^:]+:.+$/s.test(key)) {
+    throw new UsageError(`a task key is 'project:group:id', got '${key}'`);
+  }
   const api = context.api(0);
   const here = host.realPath(host.cwd()).replaceAll('\\', '/');
   const start = `${here}/.`;
   const root = projectRootOf(host, start);
-  for (const folder of root === undefined ? [] : FOLDERS) {
-    const okstra = `${root}/${folder}`;
+  for (const okstra of root === undefined ? [] : [okstraFolder(host, root)]) {
+    checkProject(host, okstra, key);
     const task = api.taskFolder(okstra, key);
     const plan = api
       .planCandidates({
@@ -68,8 +77,8 @@ export function findTask(host: Host, key: string, context: Context): Task {
       })
       .find((candidate) => host.readIfThere(candidate) !== undefined);
     if (plan !== undefined && root !== undefined) {
-      checkProject(host, okstra, key);
-      return { root, plan };
+      // As a person in this folder would name it.
+      return { root, plan: plan.startsWith(`${here}/`) ? plan.slice(here.length + 1) : plan };
     }
   }
   throw new UsageError(

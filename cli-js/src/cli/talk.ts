@@ -106,7 +106,7 @@ export function explain(host: Host, error: unknown, name?: string): number {
     } else {
       tell(error.message);
       for (const line of lines) host.write(2, `${printable(line)}\n`);
-      if (error.help !== null) tell(error.help);
+      if (error.help !== null) say(host, error.help);
     }
     return error.exit_code;
   }

@@ -3,11 +3,13 @@ import type { Entry } from '../cli/define.js';
 import { completion } from './completion.js';
 import { ledger } from './ledger.js';
 import { plan } from './plan.js';
+import { run } from './run.js';
 import { stage } from './stage.js';
 
 export const entries: Readonly<Record<string, Entry>> = {
   plan,
   stage,
   ledger,
+  run,
   completion,
 };

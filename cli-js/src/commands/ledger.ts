@@ -6,32 +6,37 @@ import { printableJson, say, sayOf } from '../cli/talk.js';
 
 const { plan, taskKey, json, dryRun } = boardOptions;
 
-/** The options of commands that only look at the file. */
-const options = { plan, taskKey, json } as const;
+/** The options of every command here. */
+const options = {
+  plan,
+  taskKey,
+  // Scripts give it to every command; a line that cannot be read has no key to go by.
+  implKey: { ...boardOptions.implKey, text: 'taken as everywhere; all lines are looked at' },
+  json,
+  dryRun,
+} as const;
 
 /** What the commands about stages ask for beyond these. */
-const NOBODY = {
-  implKey: undefined,
-  session: undefined,
-  claimId: undefined,
-  dryRun: false,
-} as const;
+const NOBODY = { session: undefined, claimId: undefined } as const;
 
 const NOTHING = new Uint8Array();
 
 const show = command({
   summary: 'Print the rows of a ledger',
   examples: [['okstra ledger show --plan plan.md', 'what happened so far']],
-  options,
+  options: { ...options, implKey: { ...options.implKey, text: 'only the rows of this key' } },
   async run(_args, values, context) {
     const { host } = context;
     const board = openBoard({ ...NOBODY, ...values }, context);
-    const view = board.api.showLedger(host.readIfThere(board.layout.ledger) ?? NOTHING);
+    const all = board.api.showLedger(host.readIfThere(board.layout.ledger) ?? NOTHING);
+    const { implKey } = values;
+    const ofKey = all.rows.filter((row) => implKey === undefined || row.impl_task_key === implKey);
+    const view = { ...all, rows: ofKey };
     for (const { line, reason } of view.bad) sayOf(host, `${board.layout.ledger}:${line}`, reason);
     if (values.json) host.write(1, `${printableJson(view)}\n`);
     else {
       const { showRows } = await import('../lazy/stage.js');
-      host.write(1, showRows(view.rows, host.width()));
+      host.write(1, await showRows(view.rows, host.width()));
     }
     return OK;
   },
@@ -52,13 +57,15 @@ const check = command({
       const { ledger } = board.layout;
       for (const { line, reason } of bad) sayOf(host, `${ledger}:${line}`, `error: ${reason}`);
       for (const { line, note } of notes) sayOf(host, `${ledger}:${line}`, `note: ${note}`);
-      const lines = bad.length === 1 ? '1 line' : `${bad.length} lines`;
+      const total = counted(rows, 'row');
       sayOf(
         host,
         ledger,
-        bad.length === 0
-          ? `${rows} rows, nothing wrong`
-          : `${rows} rows; ${lines} cannot be used: 'okstra ledger repair' moves them away`,
+        bad.length > 0
+          ? `${total}; ${counted(bad.length, 'line')} cannot be used: 'okstra ledger repair' moves them away`
+          : rows === 0
+            ? 'no rows yet'
+            : `${total}, nothing wrong`,
       );
     }
     return bad.length === 0 ? OK : FINDINGS;
@@ -72,7 +79,7 @@ const repair = command({
     ['okstra ledger repair --plan plan.md', 'repair it'],
     ['okstra ledger repair --plan plan.md --dry-run', 'say what would be moved'],
   ],
-  options: { ...options, dryRun },
+  options,
   async run(_args, values, context) {
     const { host } = context;
     const board = openBoard({ ...NOBODY, ...values }, context);
@@ -94,12 +101,17 @@ const repair = command({
       return OK;
     }
     for (const { line, reason } of bad) sayOf(host, `${ledger}:${line}`, reason);
-    const lines = bad.length === 1 ? '1 line' : `${bad.length} lines`;
+    const lines = counted(bad.length, 'line');
     const moved = values.dryRun ? `${lines} would be moved` : `${lines} moved`;
     say(host, changed ? `${moved} to ${ledger}.rejected` : 'nothing to repair');
     return OK;
   },
 });
+
+/** `1 row`, `2 rows`. */
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
 
 export const ledger: Noun = {
   summary: 'Look at the record of a plan and mend it',

@@ -4,7 +4,7 @@ import { type Board, boardOptions, decide, look, openBoard } from '../cli/board.
 import { colorOption, wantsColor } from '../cli/color.js';
 import type { Context } from '../cli/context.js';
 import { command, type Noun, type Options } from '../cli/define.js';
-import { OK, UsageError } from '../cli/exit.js';
+import { CONTRACT_VIOLATED, OK, UsageError } from '../cli/exit.js';
 import { readInput } from '../cli/input.js';
 import { about, printableJson, say, sayOf } from '../cli/talk.js';
 import { watchStages } from './stage-watch.js';
@@ -70,7 +70,7 @@ const next = command({
     }
     if (values.explain) {
       const { showExplanation } = await import('../lazy/stage.js');
-      host.write(1, showExplanation(answer, tableStyle(context, values.color)));
+      host.write(1, await showExplanation(answer, tableStyle(context, values.color)));
     }
     return OK;
   },
@@ -119,6 +119,7 @@ const claim = command({
     if (answer.already_held) say(host, `your session holds stage ${answer.stage} already`);
     const { showClaim } = await import('../lazy/stage.js');
     host.write(1, showClaim({ ...answer, worktree: folder }));
+    if (values.dryRun) say(host, 'dry run: nothing was claimed and nothing written');
     return OK;
   },
 });
@@ -130,6 +131,10 @@ const done = command({
   examples: [
     ['okstra stage done --plan plan.md --stage 2 --evidence result.md', 'from a worker result'],
     ['okstra stage done --plan plan.md --evidence - < evidence.json', 'from standard input'],
+    [
+      'okstra stage done --plan plan.md --stage 2 --evidence result.md --verify',
+      'run its post commands first',
+    ],
   ],
   options: {
     ...boardOptions,
@@ -138,6 +143,10 @@ const done = command({
       kind: 'file',
       value: 'FILE',
       text: "the worker result or JSON; '-' reads standard input",
+    },
+    verify: {
+      kind: 'flag',
+      text: "run the stage's own post commands first and note in the evidence what was seen",
     },
     forceReappend: forceOption,
   },
@@ -148,7 +157,20 @@ const done = command({
     }
     const board = openBoard(values, context, { git: true });
     const input = readInput(host, values.evidence);
+    let observed: unknown;
+    if (values.verify) {
+      const { stage } = values;
+      if (stage === undefined) throw new UsageError('--verify needs --stage N');
+      const { answer: shown } = await asked(board, values, 'stage done', look, (ledger, facts) =>
+        board.api.stageShow(board.bytes, ledger, facts, stage),
+      );
+      const folder = shown.line.claim?.worktree ?? board.facts.project_root ?? host.cwd();
+      const { runPost } = await import('../lazy/verify.js');
+      observed = await runPost(host, shown, folder);
+      if (observed === undefined) return CONTRACT_VIOLATED;
+    }
     const request = {
+      ...(observed === undefined ? {} : { observed }),
       ...(values.stage === undefined ? {} : { stage: values.stage }),
       name: input.name,
       evidence: decoded(input.bytes, input.name),
@@ -162,8 +184,11 @@ const done = command({
     const { stage, already_done, carry_path, ready } = answer;
     const told = already_done ? `stage ${stage} was done already` : `stage ${stage} is done`;
     host.write(1, `${would(values, told)}\n`);
-    sayOf(host, carry_path, already_done ? 'its evidence' : 'the evidence is kept here');
-    if (ready.length > 0) say(host, `ready now: ${ready.join(', ')}`);
+    const kept = values.dryRun ? 'the evidence would be kept here' : 'the evidence is kept here';
+    sayOf(host, carry_path, already_done ? 'its evidence' : kept);
+    if (ready.length > 0) {
+      say(host, `ready ${values.dryRun ? 'then' : 'now'}: ${ready.join(', ')}`);
+    }
     return OK;
   },
 });
@@ -288,18 +313,20 @@ const list = command({
     color: colorOption,
   },
   async run(_args, values, context) {
-    const show = async () => {
+    const show = async (before?: string, clear = '') => {
       const board = openBoard(values, context);
       const { answer } = await asked(board, values, 'stage list', look, (ledger, facts) =>
         board.api.stageList(board.bytes, ledger, facts),
       );
-      if (values.json) json(context, values, answer);
-      else {
-        warn(context, answer.warnings);
-        const { showStages } = await import('../lazy/stage.js');
-        context.host.write(1, showStages(answer, tableStyle(context, values.color)));
+      const { showStages } = await import('../lazy/stage.js');
+      const text = values.json
+        ? jsonText(values, answer)
+        : await showStages(answer, tableStyle(context, values.color));
+      if (text !== before) {
+        if (!values.json) warn(context, answer.warnings);
+        context.host.write(1, `${clear}${text}`);
       }
-      return board;
+      return { board, text };
     };
     if (values.watch) return watchStages(show, context);
     await show();
@@ -362,9 +389,13 @@ function would({ dryRun }: { dryRun: boolean }, what: string): string {
 }
 
 /** Prints an answer as JSON. */
-function json({ host }: Context, { dryRun }: { dryRun: boolean }, answer: object): number {
-  host.write(1, `${printableJson(dryRun ? { ...answer, dry_run: true } : answer)}\n`);
+function json({ host }: Context, values: { dryRun: boolean }, answer: object): number {
+  host.write(1, jsonText(values, answer));
   return OK;
+}
+
+function jsonText({ dryRun }: { dryRun: boolean }, answer: object): string {
+  return `${printableJson(dryRun ? { ...answer, dry_run: true } : answer)}\n`;
 }
 
 function warn({ host }: Context, warnings: readonly string[]): void {

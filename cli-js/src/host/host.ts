@@ -99,6 +99,16 @@ export interface Host {
    * repository or no commit yet. Started at once, so that other work can go on meanwhile.
    */
   gitHead(folder: string): Promise<GitHead | undefined>;
+  /** The committed tree of a folder and whether nothing is changed; `undefined` without git. */
+  gitTree(folder: string): Promise<{ tree: string; clean: boolean } | undefined>;
+  /**
+   * Runs a program, not through a shell; what it prints goes to standard error.
+   * @throws HostError where it cannot be started
+   */
+  runProgram(
+    words: readonly [string, ...string[]],
+    options: { folder: string; env: Readonly<Record<string, string>> },
+  ): Promise<Ran>;
   /** When a session was last heard of, as {@link Host.now} writes it. */
   signOfLife(session: string): string | undefined;
   /** Calls back when the person asks to stop (Ctrl-C, a termination signal). */
@@ -108,6 +118,13 @@ export interface Host {
 /** A running watch. */
 export interface Watcher {
   close(): Promise<void>;
+}
+
+/** How a program ended. */
+export interface Ran {
+  /** `null` where a signal ended it. */
+  exit_code: number | null;
+  duration_ms: number;
 }
 
 /** What a working tree is at. */

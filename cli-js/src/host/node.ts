@@ -2,13 +2,13 @@
 import { appendLine } from './append.js';
 import { writeNew } from './create.js';
 import { isSameFile, readFile, readIfThere, readStdin, replaceFile, writeFile } from './files.js';
-import { gitHead } from './git.js';
+import { gitHead, gitTree } from './git.js';
 import { okstraHome, signOfLife } from './home.js';
 import type { Host } from './host.js';
 import { newId } from './id.js';
 import { withLock } from './lock.js';
 import { list, realPath } from './paths.js';
-import { onInterrupt } from './process.js';
+import { onInterrupt, runProgram } from './process.js';
 import { hostName, stateOf } from './processes.js';
 import { sessionProcess } from './session.js';
 import { isTerminal, width, write } from './terminal.js';
@@ -29,7 +29,9 @@ export const nodeHost: Host = {
   isTerminal,
   width,
   onInterrupt,
-  gitHead,
+  gitTree,
+  runProgram,
+  gitHead: (folder) => gitHead(folder, process.env),
   withLock,
   cwd: () => process.cwd(),
   now: () => new Date().toISOString(),

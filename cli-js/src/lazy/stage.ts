@@ -1,5 +1,4 @@
 /** Stages as a person reads them in a terminal. */
-import cliui from 'cliui';
 import type {
   ClaimAnswer,
   Explanation,
@@ -47,13 +46,16 @@ const WORD: Record<StageState, string> = {
   waiting: 'waiting',
   done: 'done',
   verified: 'verified',
-  pr: 'in a pull request',
+  pr: 'pull request',
   cancelled: 'cancelled',
   broken: 'broken',
 };
 
+/** The states of a stage that has left its evidence. */
+const FINISHED: ReadonlySet<StageState> = new Set(['done', 'verified', 'pr']);
+
 /** The table of all stages. */
-export function showStages(list: StageList, style: Style): string {
+export async function showStages(list: StageList, style: Style): Promise<string> {
   if (list.stages.length === 0) return 'no stages\n';
   const rows = list.stages.map((line) => [
     line.wave === null ? '–' : String(line.wave),
@@ -68,18 +70,21 @@ export function showStages(list: StageList, style: Style): string {
   const head = ['wave', 'stage', 'title', 'state', 'waits for', 'by', 'since', 'head'];
   const counts = new Map<string, number>();
   for (const { state } of list.stages) counts.set(WORD[state], (counts.get(WORD[state]) ?? 0) + 1);
-  const summary = [...counts].map(([word, count]) => `${count} ${word}`).join(' · ');
+  const said = [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+  const room = Math.max(style.width, NARROWEST);
+  const { wrapText } = said.length > room ? await import('../lazy/wrap.js') : { wrapText: null };
+  const summary = wrapText?.(said, room) ?? [said];
   const stuck = list.stages.flatMap(({ stage, claim }) =>
     claim?.free_with == null
       ? []
       : [`stage ${stage}: its session is ${claim.life}; to free it: ${clean(claim.free_with)}`],
   );
-  return `${table(head, rows, style)}\n${[summary, ...stuck].join('\n')}\n`;
+  return `${await table(head, rows, ['title', 'state', 'by'], style)}\n${[...summary, ...stuck].join('\n')}\n`;
 }
 
 function stateOf({ state, claim, stale }: StageLine): string {
   const life = claim === null || claim.life === 'live' ? '' : ` (${claim.life})`;
-  return `${WORD[state]}${life}${stale ? ', the plan changed since' : ''}`;
+  return `${WORD[state]}${life}${stale ? ', stale' : ''}`;
 }
 
 /** A claimed stage: everything a session needs to build it. */
@@ -110,7 +115,7 @@ export function showStage(answer: ShowAnswer, _style: Style): string {
     ['since', line.since],
     ['head', line.head],
     ['verdict', line.verdict],
-    ['evidence', line.state === 'done' || line.head !== null ? answer.carry_path : null],
+    ['evidence', FINISHED.has(line.state) ? answer.carry_path : null],
     ['free with', line.claim?.free_with ?? null],
   ];
   return `${factsOf(facts)}${brief(answer)}`;
@@ -152,7 +157,7 @@ function factsOf(facts: readonly [string, string | null][]): string {
 }
 
 /** Why each stage is ready, taken or waiting. */
-export function showExplanation(answer: NextAnswer, style: Style): string {
+export async function showExplanation(answer: NextAnswer, style: Style): Promise<string> {
   const rows = answer.stages.map((it) => [
     String(it.stage),
     it.readiness,
@@ -164,7 +169,7 @@ export function showExplanation(answer: NextAnswer, style: Style): string {
   const order = answer.order === 'number' ? 'the lowest number' : 'the longest chain of steps';
   const verdict =
     answer.refusal === null ? `order: ${order} first` : `nothing to claim: ${answer.refusal}`;
-  return `${table(head, rows, style)}\n${clean(verdict)}\n`;
+  return `${await table(head, rows, ['why'], style)}\n${clean(verdict)}\n`;
 }
 
 function reason({ readiness, waits_for, shares }: Explanation): string {
@@ -179,7 +184,7 @@ function reason({ readiness, waits_for, shares }: Explanation): string {
 }
 
 /** The rows of a ledger. */
-export function showRows(rows: readonly LedgerRow[], width: number): string {
+export async function showRows(rows: readonly LedgerRow[], width: number): Promise<string> {
   if (rows.length === 0) return 'no rows\n';
   const head = ['line', 'at', 'stage', 'status', 'key', 'says'];
   const cells = rows.map(({ line, at, stages, status, impl_task_key, says }) => [
@@ -188,34 +193,48 @@ export function showRows(rows: readonly LedgerRow[], width: number): string {
     stages.join(', '),
     status ?? '?',
     clean(impl_task_key),
-    clean(says),
+    // Whole ids are for programs.
+    clean(says).replace(/\bhead ([\da-f]{7})[\da-f]{33,}/, 'head $1'),
   ]);
-  return table(head, cells, { width, color: false });
+  return table(head, cells, ['key', 'says'], { width, color: false });
 }
 
-/** Rows in columns as wide as they need; the widest shares what is left. */
-function table(head: string[], rows: string[][], { width, color }: Style): string {
+/** Between two columns. */
+const GAP = '  ';
+
+/** Letters and marks of one column each. */
+const NARROW = /^[ -~¡-˿–…○▶◇·✓✔⇡✕]*$/;
+
+/**
+ * Rows in columns as wide as they need; columns without any cell are left out. Only a table that
+ * is too wide, or has letters of unusual width, loads what measures them.
+ */
+async function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  flexible: readonly string[],
+  { width, color }: Style,
+): Promise<string> {
   const room = Math.max(width, NARROWEST);
-  const all = [head, ...rows];
-  const needed = head.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)) + 2);
-  const total = needed.reduce((sum, columns) => sum + columns, 0);
-  const widest = needed.indexOf(Math.max(...needed));
-  const spare = Math.max(10, (needed[widest] ?? 0) - Math.max(0, total - room));
-  const ui = cliui({ width: room, wrap: true });
-  for (const [at, row] of all.entries()) {
-    ui.div(
-      ...row.map((text, column) => ({
-        text: at === 0 && color ? paint('bold', text) : text,
-        width: column === widest ? spare : (needed[column] ?? 0),
-        padding: [0, 1, 0, 0] as [number, number, number, number],
-      })),
+  const used = head.map((_, at) => at).filter((at) => rows.some((row) => row[at] !== ''));
+  const all = [head, ...rows].map((row) => used.map((at) => row[at] ?? ''));
+  const widths = used.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  const total = widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length);
+  let lines: string[];
+  let isTable = true;
+  if (total <= room && all.every((row) => row.every((cell) => NARROW.test(cell)))) {
+    lines = all.map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join(GAP)
+        .trimEnd(),
     );
+  } else {
+    const { wrapRows } = await import('../lazy/wrap.js');
+    ({ lines, isTable } = wrapRows(all, flexible, GAP, room));
   }
-  return `${ui
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')}\n`;
+  const [first = '', ...others] = lines;
+  return `${[color && isTable ? paint('bold', first) : first, ...others].join('\n')}\n`;
 }
 
 /** How long ago, in the largest unit that says something. */
@@ -225,6 +244,15 @@ function age(milliseconds: number): string {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
   return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** A text of several lines as a terminal may show it. */
+export function plainText(text: string): string {
+  return `${text
+    .split('\n')
+    .map((line) => clean(line.replace(/\r$/, '')))
+    .join('\n')
+    .trimEnd()}\n`;
 }
 
 function clean(text: string): string {

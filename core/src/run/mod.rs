@@ -6,10 +6,12 @@
 //! the same way.
 
 mod manifest;
+mod prepare;
 mod prompt;
 
 use std::fmt::Write as _;
 
+pub use prepare::{RunAnswer, RunRequest, prepare};
 use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;

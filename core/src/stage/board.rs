@@ -94,7 +94,7 @@ impl<'d, 'a> Board<'d, 'a> {
         }
         let layout = layout::plan_layout(&facts.plan, facts.project_root.as_deref());
         if let (Some(root), Some(real)) = (&layout.project_root, &facts.carry_folder)
-            && layout.in_layout
+            && layout::relative_inside(root, &layout.carry_folder).is_some()
             && layout::relative_inside(root, real).is_none()
         {
             return Err(StageRefusal::OutsideProject { path: real.clone() }.into());
@@ -369,15 +369,20 @@ impl<'d, 'a> Board<'d, 'a> {
             self.facts.caller.host.as_deref(),
             self.now_ms,
             self.facts.quiet_minutes(),
-            |stage, life| self.freeing(stage, life),
+            |life| self.freeing(claim, life),
         )
     }
 
     /// The command that frees a quiet or dead claim.
-    fn freeing(&self, stage: u32, life: Life) -> String {
+    fn freeing(&self, claim: &Claim, life: Life) -> String {
         let plan = shell_word(&self.facts.plan);
+        let stage = claim.stage;
+        // It is built where it was begun.
+        let place = if claim.worktree.is_none() { " --no-worktree" } else { "" };
         match life {
-            Life::Dead => format!("okstra stage claim --plan {plan} --stage {stage} --reclaim"),
+            Life::Dead => {
+                format!("okstra stage claim --plan {plan} --stage {stage}{place} --reclaim")
+            }
             _ => format!("okstra stage release --plan {plan} --stage {stage} --force"),
         }
     }

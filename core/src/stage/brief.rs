@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::board::Board;
+use crate::layout;
 use crate::plan::Step;
 
 /// A stage with everything a session needs to build it.
@@ -99,11 +100,17 @@ impl Board<'_, '_> {
     }
 }
 
-/// The commands of a `Stage Validation`: `- post: npm test`, or the lines and list items under
-/// `- post:`.
+/// The path of another stage's evidence, by that of one stage.
+pub(crate) fn task_carry_path(carry_path: &str, stage: u32) -> String {
+    let folder = carry_path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    layout::carry_file(folder, stage)
+}
+
+/// The commands of a `Stage Validation`: `- post: npm test`, the lines and list items under
+/// `- post:`, or an item that is nothing but code.
 ///
-/// An item beside `- post:` is not under it: it may be prose, and what is taken for a command may
-/// be run.
+/// Any other item beside `- post:` is not under it: it may be prose, and what is taken for a
+/// command may be run.
 pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
     let mut found: Vec<ValidationCommand> = Vec::new();
     let mut marker: Option<Marker> = None;
@@ -134,29 +141,34 @@ pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
             rest
         } else if is_item {
             let under = |it: &Marker| if it.is_item { indent > it.indent } else { it.bare };
-            marker = marker.filter(under);
+            marker = marker.filter(|it| under(it) || code(item).is_some());
             item
         } else {
             continue;
         };
-        let command = match command.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
-            Some(inner) if !inner.contains('`') => inner.trim(),
-            _ => command,
-        };
-        let (Some(it), false) = (&marker, command.is_empty()) else {
+        let inner = code(command);
+        // A command without a time is for the end.
+        let alone = inner.filter(|_| fence.is_none()).map(|_| "post");
+        let command = inner.unwrap_or(command);
+        let when = marker.as_ref().map(|it| it.when).or(alone);
+        let (Some(when), false) = (when, command.is_empty()) else {
             continue;
         };
         let whole = command.strip_suffix('\\').filter(|_| fence.is_some());
         let part = whole.unwrap_or(command).trim_end();
         match found.last_mut().filter(|_| goes_on) {
             Some(last) => last.command = format!("{} {part}", last.command),
-            None => {
-                found.push(ValidationCommand { when: it.when, command: part.to_owned() });
-            }
+            None => found.push(ValidationCommand { when, command: part.to_owned() }),
         }
         goes_on = whole.is_some();
     }
     found
+}
+
+/// What is in a text that is nothing but one code span.
+fn code(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('`')?.strip_suffix('`')?;
+    (!inner.contains('`')).then(|| inner.trim())
 }
 
 /// A line that says when the commands on it and under it are for.
@@ -185,7 +197,7 @@ mod tests {
 
     #[test]
     fn commands_are_read_in_every_usual_writing() {
-        let table: [(&str, &[&str]); 16] = [
+        let table: [(&str, &[&str]); 19] = [
             (
                 "- pre: `true`\n- **post**: pytest -k bar\n- mid:\n  - a `b` c\n\n```sh\nd\n```\n\nprose\n",
                 &["pre true", "post pytest -k bar", "mid a `b` c", "mid d"],
@@ -197,6 +209,9 @@ mod tests {
             ("post:\n\n```sh\n$ a \\\n  --all\nb\n```\n", &["post a --all", "post b"]),
             ("- post:\n  ```\n  a\n  ```\n", &["post a"]),
             ("- post: a\n  - b\n", &["post a", "post b"]),
+            ("- `a`\n- a page\n- pre: x\n", &["post a", "pre x"]),
+            ("- pre: a\n- `b`\n", &["pre a", "pre b"]),
+            ("- post: a\n- the page\n- `b`\n", &["post a", "post b"]),
             // What stands beside it is no command.
             ("- post: a\n- the page shows the price\n", &["post a"]),
             ("- post: a\n- then look at it\n  - and at that\n", &["post a"]),

@@ -1,6 +1,6 @@
 //! Claiming a stage: choosing and recording in one step.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::board::{self, Board, holder_name};
 use super::brief::StageBrief;
@@ -9,13 +9,13 @@ use super::facts::Facts;
 use super::refusal::StageRefusal;
 use crate::choose::{self, Order, Refusal, Share, Wish};
 use crate::claims::{self, Life};
+use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::ledger::write::{ReleasedRow, Started};
 use crate::ledger::{Claim, Status};
 
 /// What to claim.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct ClaimRequest {
     /// `auto` or a number, as it was given.
@@ -33,6 +33,8 @@ pub struct ClaimRequest {
     /// The commit it starts from, where it is another than the project's.
     pub base_commit: Option<String>,
 }
+
+decode!(optional ClaimRequest { stage, order, reclaim, claim_id, worktree, branch, base_commit });
 
 /// A claimed stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -76,6 +78,10 @@ pub fn claim(
     board::valid(&doc)?;
     let mut board = Board::new(&doc, ledger, facts)?;
     if let Some(held) = held(&board, &request.stage) {
+        if let Some(needs) = board.needs() {
+            return Ok(needs);
+        }
+        let held = moved(&mut board, held, request);
         let answer = answer(&mut board, &held, None, Vec::new(), true);
         return Ok(board.decided(Vec::new(), answer));
     }
@@ -153,7 +159,7 @@ pub fn claim(
     Ok(board.decided(Vec::new(), answer))
 }
 
-/// The claim that the caller's session holds: of the stage that is wished, or its first.
+/// The claim that the caller names or its session holds: of the stage that is wished, or its first.
 fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
     let caller = &board.facts.caller;
     let wish = Wish::of(wish);
@@ -163,9 +169,49 @@ fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
             Wish::Number(number) => number == Some(claim.stage),
             Wish::Other => false,
         };
-        wished && claims::is_of_session(caller, claim)
+        let named = caller.claim_id.is_some() && caller.claim_id == claim.claim_id;
+        wished && (named || claims::is_of_session(caller, claim))
     };
     board.state.holders().find(fits).cloned()
+}
+
+/// The claim of a session that goes on in another process, as an agent does that was resumed: with
+/// its old process it would count as dead, and anybody could take it. It keeps its id.
+fn moved(board: &mut Board<'_, '_>, held: Claim, request: &ClaimRequest) -> Claim {
+    let facts = board.facts;
+    let same_process = (facts.caller.pid, &facts.caller.pid_start) == (held.pid, &held.pid_start);
+    if same_process || board.view(&held).life != Life::Dead {
+        return held;
+    }
+    let stage = held.stage;
+    let released = ReleasedRow {
+        impl_task_key: &held.impl_task_key,
+        stage,
+        status: Status::Released.as_str(),
+        released_at: &facts.now,
+        reason: "its session goes on in another process",
+        claim_id: held.claim_id.as_deref(),
+    };
+    let started = Started {
+        impl_task_key: &held.impl_task_key,
+        stage,
+        status: Status::Started.as_str(),
+        started_at: &facts.now,
+        head_commit: &held.head_commit,
+        claim_id: held.claim_id.as_deref().unwrap_or(&request.claim_id),
+        session: facts.caller.session.as_deref(),
+        host: facts.caller.host.as_deref(),
+        pid: facts.caller.pid,
+        pid_start: facts.caller.pid_start.as_deref(),
+        worktree: held.worktree.as_deref(),
+        branch: held.branch.as_deref(),
+        base_commit: held.base_commit.as_deref(),
+        plan_digest: held.plan_digest.as_deref().unwrap_or_default(),
+    };
+    let Board { state, rows, .. } = board;
+    rows.add(state, &released, true);
+    rows.add(state, &started, false);
+    state.stage(stage).and_then(|record| record.holder()).cloned().unwrap_or(held)
 }
 
 /// Whether a refusal is about a stage: whose claim, if it is freed, may end it.

@@ -1,6 +1,6 @@
 //! Finishing a stage: evidence checked and written, then the row.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::board::{self, Board, holder_name};
@@ -9,6 +9,7 @@ use super::facts::Facts;
 use super::refusal::StageRefusal;
 use crate::choose::Refusal;
 use crate::claims::{self, Caller, Fence};
+use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::evidence::{self, Block, Evidence, EvidenceFinding, Expected};
 use crate::ledger::write::DoneRow;
@@ -16,8 +17,7 @@ use crate::ledger::{Claim, Released, StageRecord, Status};
 use crate::printable::printable;
 
 /// What is finished.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct DoneRequest {
     /// The stage; missing where the caller's claim says it.
@@ -33,6 +33,8 @@ pub struct DoneRequest {
     #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
     pub observed: Option<Value>,
 }
+
+decode!(optional DoneRequest { stage, name, evidence, force_reappend, observed });
 
 /// A finished stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,12 +1,10 @@
 //! What the host gathers around a plan.
 
-use serde::Deserialize;
-
 use crate::claims::{Caller, QUIET_MINUTES, Sightings};
+use crate::decode::decode;
 
 /// The facts behind every request about stages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct Facts {
     /// The real absolute path of the plan, with `/`.
@@ -37,9 +35,10 @@ pub struct Facts {
     pub branch: Option<String>,
 }
 
+decode!(optional Facts { plan, project_root, carry_folder, impl_task_key, task_key, now, caller, reserved, evidence, sightings, quiet_minutes, head_commit, branch });
+
 /// A sidecar on disk.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EvidenceFile {
     /// Its name in the folder of the evidence. Only `stage-<N>.json` counts.
@@ -47,6 +46,8 @@ pub struct EvidenceFile {
     /// Its text.
     pub text: String,
 }
+
+decode!(optional EvidenceFile { name, text });
 
 impl Facts {
     pub(crate) fn quiet_minutes(&self) -> u32 {

@@ -1,6 +1,6 @@
 //! Giving a stage back, and recording its verification and its pull request.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::board::{self, Board, holder_name};
 use super::done;
@@ -8,6 +8,7 @@ use super::effect::Decision;
 use super::facts::Facts;
 use super::refusal::StageRefusal;
 use crate::claims::{self, Fence, Life};
+use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::handoff::{self, PullRequestText};
 use crate::layout;
@@ -16,8 +17,7 @@ use crate::ledger::{Status, Verdict};
 use crate::printable::printable;
 
 /// What to give back.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct ReleaseRequest {
     /// The stage; missing where the caller's claim says it.
@@ -28,9 +28,10 @@ pub struct ReleaseRequest {
     pub force: bool,
 }
 
+decode!(optional ReleaseRequest { stage, reason, force });
+
 /// What to record of a verification.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct VerifyRequest {
     /// The stage.
@@ -43,9 +44,10 @@ pub struct VerifyRequest {
     pub force_reappend: bool,
 }
 
+decode!(optional VerifyRequest { stage, verdict, report_path, force_reappend });
+
 /// What to record of a pull request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct PrRequest {
     /// The stages it covers, at least one.
@@ -58,6 +60,8 @@ pub struct PrRequest {
     /// Whether to correct a pull request that stands.
     pub force_reappend: bool,
 }
+
+decode!(optional PrRequest { stages, pr_url, pr_number, force_reappend });
 
 /// What was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -15,6 +15,7 @@ mod list;
 mod next;
 mod refusal;
 
+pub(crate) use brief::task_carry_path;
 pub use brief::{CarryIn, StageBrief, ValidationCommand};
 pub use claim::{ClaimAnswer, ClaimRequest, claim};
 pub use done::{DoneAnswer, DoneRequest, done};

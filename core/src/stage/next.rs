@@ -1,6 +1,6 @@
 //! Which stage would be given, and why; a stage in full.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::board::{self, Board};
 use super::brief::StageBrief;
@@ -10,11 +10,11 @@ use super::effect::Decision;
 use super::facts::Facts;
 use super::list::{StageLine, line};
 use crate::choose::{self, Choice, Explanation, Order};
+use crate::decode::decode;
 use crate::error::OkstraError;
 
 /// What to choose.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct NextRequest {
     /// `auto` or a number, as it was given.
@@ -24,6 +24,8 @@ pub struct NextRequest {
     /// Whether to say of every stage why it is ready, taken or waiting. Then nothing is refused.
     pub explain: bool,
 }
+
+decode!(optional NextRequest { stage, order, explain });
 
 /// The stage a claim would give now. It is not reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

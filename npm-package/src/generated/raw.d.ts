@@ -49,6 +49,11 @@ export function planGraph(source: Uint8Array | number[]): any;
 export function planLayout(plan: string, project_root?: string | null): any;
 
 /**
+ * Prepares a run.
+ */
+export function prepareRun(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
  * Panics on purpose, so that tests of the package can see what a caller gets.
  *
  * # Panics
@@ -158,6 +163,7 @@ export interface InitOutput {
     readonly planCandidates: (a: number, b: number) => any;
     readonly planGraph: (a: number, b: number) => any;
     readonly planLayout: (a: number, b: number, c: number, d: number) => any;
+    readonly prepareRun: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly provokePanic: () => void;
     readonly renderCheck: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => any;
     readonly renderGraph: (a: number, b: number, c: number, d: number) => any;

@@ -57,6 +57,46 @@ export type BadLine = {
 };
 
 /**
+ * Everything a run begins with.
+ */
+export type Bundle = {
+  /**
+   * The folder of the run, absolute.
+   */
+  run_folder: string;
+  /**
+   * The new files.
+   */
+  files: Array<BundleFile>;
+  /**
+   * The change of `task-manifest.json`, or `null`.
+   */
+  manifest: Change | null;
+  /**
+   * The change of `discovery/task-catalog.json`, or `null`.
+   */
+  catalog: Change | null;
+  /**
+   * The change of `discovery/latest-task.json`, or `null`.
+   */
+  latest: Change | null;
+};
+
+/**
+ * A new file.
+ */
+export type BundleFile = {
+  /**
+   * Its path, absolute.
+   */
+  path: string;
+  /**
+   * Its text.
+   */
+  text: string;
+};
+
+/**
  * Who calls.
  */
 export type Caller = {
@@ -98,6 +138,24 @@ export type CarryIn = {
    * Its evidence, or `null` where there is none that can be read.
    */
   evidence: unknown;
+};
+
+/**
+ * A change of a file that may exist. It holds only for the text it was made from.
+ */
+export type Change = {
+  /**
+   * The file, absolute.
+   */
+  path: string;
+  /**
+   * The text it was made from, or `null` where there was no file.
+   */
+  before: string | null;
+  /**
+   * The text it gets.
+   */
+  text: string;
 };
 
 /**
@@ -664,6 +722,10 @@ export type ErrorCode =
   | 'stands'
   | 'evidence-exists'
   | 'outside-project'
+  | 'unknown-task-type'
+  | 'missing-plan'
+  | 'broken-json'
+  | 'other-task'
   | 'contract-violated'
   | 'not-initialised'
   | 'panic';
@@ -1440,6 +1502,86 @@ export type Rule = {
    * The severity without options.
    */
   severity: Severity;
+};
+
+/**
+ * A prepared run.
+ */
+export type RunAnswer = {
+  /**
+   * The claimed or chosen stage; `null` for a phase without stages.
+   */
+  stage: number | null;
+  /**
+   * The claim; `null` for a phase without stages. In a preview its `claim_id` is `null`.
+   */
+  claim: ClaimAnswer | null;
+  /**
+   * The number of the run.
+   */
+  sequence: number;
+  /**
+   * The files of the task bundle and what becomes of the task's records.
+   */
+  bundle: Bundle;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * What to prepare.
+ */
+export type RunRequest = {
+  /**
+   * One of `PHASES`.
+   */
+  task_type: string;
+  /**
+   * The group of the task.
+   */
+  task_group: string;
+  /**
+   * The id of the task.
+   */
+  task_id: string;
+  /**
+   * The id of the project.
+   */
+  project_id: string;
+  /**
+   * The absolute path of the project's folder.
+   */
+  project_root: string;
+  /**
+   * The absolute path of the project's folder of okstra.
+   */
+  okstra_root: string;
+  /**
+   * What to claim; only for an implementation. Its `stage` is `auto` elsewhere.
+   */
+  claim: ClaimRequest;
+  /**
+   * Whether only to choose and print: then nothing is claimed and nothing written.
+   */
+  render_only: boolean;
+  /**
+   * The paths below `runs` that runs of this phase have written, for the next number.
+   */
+  known: Array<string>;
+  /**
+   * The text of `task-manifest.json` where it exists.
+   */
+  manifest?: string;
+  /**
+   * The text of `discovery/task-catalog.json` where it exists.
+   */
+  catalog?: string;
+  /**
+   * The text of `discovery/latest-task.json` where it exists.
+   */
+  latest?: string;
 };
 
 /**

@@ -10,6 +10,7 @@ use okstra_core::ledger::check::{LedgerRepair, LedgerReport, LedgerView};
 use okstra_core::plan::Plan;
 use okstra_core::render::{CheckRequest, CommandOutput, GraphFormat};
 use okstra_core::rules::Rule;
+use okstra_core::run::{RunAnswer, RunRequest};
 use okstra_core::stage::{
     ClaimAnswer, ClaimRequest, Decision, DoneAnswer, DoneRequest, Facts, NextAnswer, NextRequest,
     PrRequest, Recorded, ReleaseRequest, ShowAnswer, StageList, VerifyRequest,
@@ -51,6 +52,8 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<Decision<Recorded>>();
     types.visit::<Decision<StageList>>();
     types.visit::<Decision<ShowAnswer>>();
+    types.visit::<RunRequest>();
+    types.visit::<Decision<RunAnswer>>();
     types.visit::<TaskFacts>();
     types.visit::<LedgerView>();
     types.visit::<LedgerReport>();

@@ -1,0 +1,259 @@
+/** `okstra run`: everything a session begins with. */
+import type { FactsInput, RunRequestInput } from '../../../npm-package/src/index.js';
+import { type Board, decide, openBoard, slashes } from '../cli/board.js';
+import type { Context } from '../cli/context.js';
+import { command } from '../cli/define.js';
+import { OK, REFUSED, UsageError } from '../cli/exit.js';
+import { okstraFolder } from '../cli/project.js';
+import { about, printableJson, say, sayOf } from '../cli/talk.js';
+import { HostError } from '../host/host.js';
+
+/** How often the records of a task are tried again when another program changes them meanwhile. */
+const TRIES = 5;
+
+export const run = command({
+  summary: 'Prepare a run: check the plan, claim the stage, write what the session begins with',
+  details:
+    'Exit status: 1 when the plan has errors or is not approved, 3 when the stage is refused.',
+  examples: [
+    [
+      'okstra run --task-type implementation --task-group web --task-id login --project-id shop --approved-plan plan.md',
+      'the next stage',
+    ],
+    [
+      'okstra run --task-type implementation --task-group web --task-id login --project-id shop --approved-plan plan.md --stage 2 --render-only',
+      'look at what stage 2 would begin with',
+    ],
+  ],
+  options: {
+    taskType: { kind: 'text', value: 'PHASE', text: 'the phase of the task' },
+    taskGroup: { kind: 'text', value: 'GROUP', text: 'the group of the task' },
+    taskId: { kind: 'text', value: 'ID', text: 'the id of the task' },
+    projectRoot: { kind: 'file', value: 'FOLDER', text: "the project's folder; default: this one" },
+    projectId: { kind: 'text', value: 'ID', text: 'the id of the project' },
+    approvedPlan: { kind: 'file', value: 'PLAN', text: 'the plan of an implementation' },
+    approve: { kind: 'flag', text: 'tick the approval of the plan first' },
+    stage: { kind: 'text', value: 'N', text: "the stage: a number, or 'auto' (the default)" },
+    order: {
+      kind: 'choice',
+      text: 'which of several ready stages comes first',
+      choices: ['number', 'critical-path'],
+      default: 'number',
+    },
+    reclaim: { kind: 'flag', text: 'take a stage whose session is dead' },
+    renderOnly: { kind: 'flag', text: 'choose and print; claim nothing and write nothing' },
+    implKey: { kind: 'text', value: 'KEY', text: 'the key to record rows under' },
+    session: { kind: 'text', value: 'NAME', text: 'your session (also OKSTRA_SESSION)' },
+    json: { kind: 'flag', text: 'print one JSON document' },
+    dryRun: { kind: 'flag', text: 'the same as --render-only' },
+  },
+  async run(_args, values, context) {
+    const { host } = context;
+    const { taskType, taskGroup, taskId, projectId } = values;
+    for (const [name, value] of Object.entries({
+      'task-type': taskType,
+      'task-group': taskGroup,
+      'task-id': taskId,
+      'project-id': projectId,
+    })) {
+      if (value === undefined || value === '') {
+        throw new UsageError(`--${name} is missing; see 'okstra run --help'`);
+      }
+    }
+    for (const [name, value] of Object.entries({
+      'task-group': taskGroup,
+      'project-id': projectId,
+    })) {
+      // The key joins the three with colons; only the last may hold more of them.
+      if (value?.includes(':'))
+        throw new UsageError(`--${name} must be without ':', got '${value}'`);
+    }
+    if (taskType === 'implementation' && values.approvedPlan === undefined) {
+      throw new UsageError(
+        '--task-type implementation needs an approved plan; give --approved-plan PLAN',
+      );
+    }
+    const root = slashes(host.realPath(values.projectRoot ?? host.cwd()));
+    if (values.projectRoot !== undefined && host.list(root).length === 0) {
+      throw new UsageError(
+        `there is nothing in the project's folder ${values.projectRoot}; check --project-root`,
+      );
+    }
+    const preview = values.renderOnly || values.dryRun;
+    const board = openRun(values, root, preview, context);
+    if (board === undefined) return REFUSED;
+    const okstra = okstraFolder(host, root);
+    const { api } = board;
+    const task = api.taskFolder(okstra, `${projectId}:${taskGroup}:${taskId}`);
+    const catalog = `${okstra}/discovery/task-catalog.json`;
+    const text = (path: string) => {
+      const bytes = host.readIfThere(path);
+      return bytes === undefined ? {} : { text: decoded(bytes, path) };
+    };
+    const request = (): RunRequestInput => ({
+      task_type: taskType ?? '',
+      task_group: taskGroup ?? '',
+      task_id: taskId ?? '',
+      project_id: projectId ?? '',
+      project_root: root,
+      okstra_root: okstra,
+      claim: {
+        stage: values.stage ?? 'auto',
+        order: values.order,
+        reclaim: values.reclaim,
+        claim_id: claimId,
+      },
+      render_only: preview,
+      known: knownRuns(host, task, taskType ?? ''),
+      ...renamed('manifest', text(`${task}/task-manifest.json`)),
+      ...renamed('catalog', text(catalog)),
+      ...renamed('latest', text(`${okstra}/discovery/latest-task.json`)),
+    });
+    const claimId = host.newId();
+    const ask = (ledger: Uint8Array, facts: FactsInput) =>
+      about(board.name, () => api.prepareRun(board.bytes, ledger, facts, request()));
+    const once = () => decide(board, ask, { dryRun: preview, what: 'run' });
+    // The catalog is the project's: tasks that are prepared at the same time take turns.
+    const lock = `${host.home()}/locks/${api.lockName(catalog)}`;
+    const { answer } = preview
+      ? await once()
+      : await host.withLock(lock, 'okstra run', 30_000, async () => {
+          for (let tries = 1; ; tries += 1) {
+            try {
+              return await once();
+            } catch (error) {
+              const changed = error instanceof HostError && error.reason === 'changed';
+              if (!changed || tries === TRIES) {
+                sayOfClaim(board, claimId);
+                throw error;
+              }
+              // The claim stands by now; asking with its id answers with the same one.
+              board.facts.caller = { ...board.facts.caller, claim_id: claimId };
+            }
+          }
+        });
+    if (values.json) {
+      host.write(1, `${printableJson(preview ? { ...answer, dry_run: true } : answer)}\n`);
+      return OK;
+    }
+    for (const warning of answer.warnings) say(host, `warning: ${warning}`);
+    if (answer.stage !== null) host.write(1, `selected stage: ${answer.stage}\n`);
+    if (preview) {
+      const prompt = answer.bundle.files.find(({ path }) => path.endsWith('.md'));
+      const { plainText } = await import('../lazy/stage.js');
+      host.write(1, plainText(prompt?.text ?? ''));
+      say(host, 'a preview: nothing was claimed and nothing written');
+    } else {
+      for (const { path } of answer.bundle.files) host.write(1, `${path}\n`);
+    }
+    return OK;
+  },
+});
+
+/** A run that fails behind its claim says how to go on with it. */
+function sayOfClaim({ context: { host }, layout, name }: Board, claimId: string): void {
+  const rows = host.readIfThere(layout.ledger);
+  if (rows === undefined || !Buffer.from(rows).includes(claimId)) return;
+  sayOf(
+    host,
+    name,
+    `the stage stays claimed; run it again with OKSTRA_CLAIM_ID=${claimId}, or give it back with 'okstra stage release --claim-id ${claimId}'`,
+  );
+}
+
+/** The plan of the run with what is known about it; `undefined` where its approval is held back. */
+function openRun(
+  values: {
+    approvedPlan: string | undefined;
+    approve: boolean;
+    implKey: string | undefined;
+    session: string | undefined;
+    projectId: string | undefined;
+    taskGroup: string | undefined;
+    taskId: string | undefined;
+    taskType: string | undefined;
+  },
+  root: string,
+  preview: boolean,
+  context: Context,
+): Board | undefined {
+  const { host } = context;
+  const { approvedPlan: plan } = values;
+  const options = {
+    plan,
+    taskKey: undefined,
+    implKey: values.implKey,
+    session: values.session,
+    claimId: undefined,
+    json: false,
+    dryRun: preview,
+  };
+  const taskKey = `${values.projectId}:${values.taskGroup}:${values.taskId}`;
+  if (plan === undefined) return withoutPlan(root, taskKey, context);
+  let approved: string | undefined;
+  if (values.approve) {
+    const bytes = host.readFile(plan);
+    const answer = about(plan, () => context.api(bytes.length).approvePlan(bytes));
+    if (answer.held_by.length > 0) {
+      for (const { code, message, range } of answer.held_by) {
+        sayOf(host, `${plan}:${range.start.line}`, `${code} ${message}`);
+      }
+      sayOf(host, plan, 'not approved; answer what is open, then approve again');
+      return undefined;
+    }
+    if (preview) approved = answer.text;
+    else if (answer.changed) host.replaceFile(plan, bytes, answer.text);
+  }
+  return openBoard(options, context, {
+    git: true,
+    root,
+    taskKey,
+    ...(approved === undefined ? {} : { text: approved }),
+  });
+}
+
+/** A run of a phase that has no plan: there is nothing to claim, only the task's own records. */
+function withoutPlan(root: string, taskKey: string, context: Context): Board {
+  const { host } = context;
+  const api = context.api(0);
+  const bytes = new Uint8Array();
+  const none = `${okstraFolder(host, root)}/no-plan`;
+  return {
+    context,
+    api,
+    name: taskKey,
+    bytes,
+    layout: api.planLayout(none, root),
+    head: undefined,
+    facts: { plan: '', now: '', project_root: root, task_key: taskKey },
+  };
+}
+
+/** A text with every character of the file, so that it can be written back as it was. */
+function decoded(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new HostError('unreadable', path, 'not UTF-8', 'save it as UTF-8');
+  }
+}
+
+/** `{ text }` under another name. */
+function renamed<K extends string>(name: K, { text }: { text?: string }): { [P in K]?: string } {
+  return (text === undefined ? {} : { [name]: text }) as { [P in K]?: string };
+}
+
+/** What runs of a phase have written, below `runs`: stages have a folder each. */
+function knownRuns(host: Context['host'], task: string, taskType: string): string[] {
+  const runs = `${task}/runs`;
+  const folders =
+    taskType === 'implementation'
+      ? host
+          .list(`${runs}/${taskType}`)
+          .filter((name) => name.startsWith('stage-'))
+          .map((name) => `${taskType}/${name}`)
+      : [taskType];
+  return folders.flatMap((folder) =>
+    host.list(`${runs}/${folder}/manifests`).map((name) => `${folder}/manifests/${name}`),
+  );
+}
