@@ -145,7 +145,9 @@ describe('the scenarios', () => {
         .stage,
     ).toMatchObject({ dependsOn: [1], carryIn: [{ stage: 1, path: carry(1) }] });
     const prompt = project.read(ofRun(2, 'prompts/launch-prompt-implementation-001.md'));
-    for (const text of ['Parser', 'parse_line', head, carry(1)]) expect(prompt).toContain(text);
+    for (const text of ['Parser', 'parse_line', head, carry(1), 'Part 1 works.']) {
+      expect(prompt).toContain(text);
+    }
     // The claim alone hands over the same.
     const again = await project.okstra(
       ...['stage', 'claim', '--plan', PLAN, '--stage', '2', '--no-worktree', '--json'],

@@ -10,12 +10,13 @@ import type {
   Sightings,
 } from '../../../npm-package/src/index.js';
 import { carryOut } from '../host/effects.js';
-import type { GitHead, Host } from '../host/host.js';
+import { type GitHead, type Host, HostError } from '../host/host.js';
 import { readConfig } from './config.js';
 import type { Api, Context } from './context.js';
 import type { Options, Values } from './define.js';
 import { UsageError } from './exit.js';
 import { findTask, projectRootOf, readFolder, readProject } from './project.js';
+import { sayOf } from './talk.js';
 
 /** The options that name a plan and say who asks. */
 export const boardOptions = {
@@ -138,7 +139,8 @@ export async function decide<T>(
 
 /**
  * Asks the core without the lock. Only where rows were lost in a crash the lock is taken, and they
- * are restored before the answer counts.
+ * are restored before the answer counts; where they cannot be written the answer counts all the
+ * same, for it knows of them.
  */
 export async function look<T>(
   board: Board,
@@ -147,7 +149,15 @@ export async function look<T>(
 ): Promise<Decided<T>> {
   await settle(board);
   const seen = answered(board, ask);
-  return options.dryRun || seen.effects.length === 0 ? seen : decide(board, ask, options);
+  if (options.dryRun || seen.effects.length === 0) return seen;
+  try {
+    return await decide(board, ask, options);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    const { path, message } = error;
+    sayOf(board.context.host, path, `lost rows are not restored now: ${message}`);
+    return seen;
+  }
 }
 
 /** Works on the ledger's own text under its lock. */

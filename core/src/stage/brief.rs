@@ -107,10 +107,10 @@ pub(crate) fn task_carry_path(carry_path: &str, stage: u32) -> String {
 }
 
 /// The commands of a `Stage Validation`: `- post: npm test`, the lines and list items under
-/// `- post:`, or an item that is nothing but code.
+/// `- post:`, or an item that is nothing but code, which is for the end.
 ///
-/// Any other item beside `- post:` is not under it: it may be prose, and what is taken for a
-/// command may be run.
+/// An item beside `- post:` is not under it: it may be prose, and what is taken for a command may
+/// be run.
 pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
     let mut found: Vec<ValidationCommand> = Vec::new();
     let mut marker: Option<Marker> = None;
@@ -141,19 +141,22 @@ pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
             rest
         } else if is_item {
             let under = |it: &Marker| if it.is_item { indent > it.indent } else { it.bare };
-            marker = marker.filter(|it| under(it) || code(item).is_some());
+            marker = marker.filter(under);
             item
         } else {
             continue;
         };
-        let inner = code(command);
-        // A command without a time is for the end.
-        let alone = inner.filter(|_| fence.is_none()).map(|_| "post");
-        let command = inner.unwrap_or(command);
-        let when = marker.as_ref().map(|it| it.when).or(alone);
-        let (Some(when), false) = (when, command.is_empty()) else {
-            continue;
+        let code = command.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+        let code = code.filter(|inner| !inner.contains('`')).map(str::trim);
+        let command = code.unwrap_or(command);
+        let when = match &marker {
+            Some(it) => it.when,
+            None if is_item && code.is_some() && fence.is_none() => "post",
+            None => continue,
         };
+        if command.is_empty() {
+            continue;
+        }
         let whole = command.strip_suffix('\\').filter(|_| fence.is_some());
         let part = whole.unwrap_or(command).trim_end();
         match found.last_mut().filter(|_| goes_on) {
@@ -163,12 +166,6 @@ pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
         goes_on = whole.is_some();
     }
     found
-}
-
-/// What is in a text that is nothing but one code span.
-fn code(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix('`')?.strip_suffix('`')?;
-    (!inner.contains('`')).then(|| inner.trim())
 }
 
 /// A line that says when the commands on it and under it are for.
@@ -197,7 +194,9 @@ mod tests {
 
     #[test]
     fn commands_are_read_in_every_usual_writing() {
-        let table: [(&str, &[&str]); 19] = [
+        let table: [(&str, &[&str]); 18] = [
+            ("- `a`\n- a page\n- pre: b\n", &["post a", "pre b"]),
+            ("- post: a\n- `b`\n- `c` works\n", &["post a", "post b"]),
             (
                 "- pre: `true`\n- **post**: pytest -k bar\n- mid:\n  - a `b` c\n\n```sh\nd\n```\n\nprose\n",
                 &["pre true", "post pytest -k bar", "mid a `b` c", "mid d"],
@@ -209,9 +208,6 @@ mod tests {
             ("post:\n\n```sh\n$ a \\\n  --all\nb\n```\n", &["post a --all", "post b"]),
             ("- post:\n  ```\n  a\n  ```\n", &["post a"]),
             ("- post: a\n  - b\n", &["post a", "post b"]),
-            ("- `a`\n- a page\n- pre: x\n", &["post a", "pre x"]),
-            ("- pre: a\n- `b`\n", &["pre a", "pre b"]),
-            ("- post: a\n- the page\n- `b`\n", &["post a", "post b"]),
             // What stands beside it is no command.
             ("- post: a\n- the page shows the price\n", &["post a"]),
             ("- post: a\n- then look at it\n  - and at that\n", &["post a"]),
