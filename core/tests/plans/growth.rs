@@ -262,6 +262,9 @@ fn the_choice_among_many_stages_grows_near_linearly() {
     }
 }
 
+/// The rows that a ledger repeats.
+type Rows<'r> = &'r dyn Fn(usize) -> String;
+
 #[test]
 fn ledgers_are_read_near_linearly() {
     let row = |stage: usize, key: usize, status: &str, more: &str| {
@@ -269,7 +272,6 @@ fn ledgers_are_read_near_linearly() {
             "{{\"impl_task_key\":\"k{key}\",\"stage\":{stage},\"status\":\"{status}\"{more}}}\n"
         )
     };
-    type Rows<'r> = &'r dyn Fn(usize) -> String;
     let many_stages: Rows<'_> =
         &|at| row(at + 1, 0, "started", ",\"claim_id\":\"c\"") + &row(at + 1, 0, "done", "");
     let one_stage: Rows<'_> = &|_| row(1, 0, "started", "") + &row(1, 0, "released", "");

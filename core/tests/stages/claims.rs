@@ -130,7 +130,9 @@ fn live_quiet_and_dead() {
         let command = match expected {
             Life::Live => None,
             Life::Quiet => Some(format!("okstra stage release --plan {plan} --stage 1 --force")),
-            Life::Dead => Some(format!("okstra stage claim --plan {plan} --stage 1 --reclaim")),
+            Life::Dead => {
+                Some(format!("okstra stage claim --plan {plan} --stage 1 --no-worktree --reclaim"))
+            }
         };
         assert_eq!(view.free_with, command);
     }
@@ -185,16 +187,14 @@ fn hosts_are_asked_once_and_only_where_it_matters() {
     assert_eq!(claiming(&chain, &wish("2")), asked);
     assert_eq!(claiming(&chain, &wish("auto")), asked);
     assert_eq!(claiming(&free, &reclaim("auto")), asked);
-    let mine = Facts {
-        caller: Caller {
-            session: Some("ada".into()),
-            host: Some("here".into()),
-            ..Caller::default()
-        },
-        ..facts.clone()
+    let mine = |pid: u32| {
+        let caller = Caller { pid: Some(pid), pid_start: Some("s".into()), ..session("ada") };
+        let facts = Facts { caller, ..facts.clone() };
+        refusal(claim(free.as_bytes(), ledger, &facts, &reclaim("auto"))).0
     };
-    let held = claim(free.as_bytes(), ledger, &mine, &reclaim("auto"));
-    assert_eq!(refusal(held).0, "decided");
+    assert_eq!(mine(7), "decided");
+    // A session that goes on in another process: is its old one gone?
+    assert_eq!(mine(8), asked);
 
     let offered = |plan: &str, stage: &str, explain: bool| {
         let request = NextRequest { stage: stage.into(), explain, ..NextRequest::default() };
@@ -263,7 +263,9 @@ fn a_refusal_says_how_to_free_what_is_dead_or_quiet() {
     );
     assert_eq!(
         ask(NOW, process(7, Some("s"), ProcessState::Gone)),
-        Some(format!("{who} dead: okstra stage claim --plan {PLAN} --stage 1 --reclaim"))
+        Some(format!(
+            "{who} dead: okstra stage claim --plan {PLAN} --stage 1 --no-worktree --reclaim"
+        ))
     );
 }
 
@@ -319,6 +321,29 @@ fn a_dead_claim_is_taken_with_its_reason_and_nothing_else_is() {
     let state = LedgerState::read(&disk.ledger());
     let claims = &state.stage(1).unwrap().claims;
     assert_eq!((claims.len(), claims[0].claim_id.as_deref()), (1, Some("fresh")));
+}
+
+#[test]
+fn a_session_that_goes_on_in_another_process_keeps_its_claim() {
+    let plan = plan(&[on(&[]), on(&[])]);
+    let caller = Caller { pid: Some(8), pid_start: Some("t".into()), ..session("ada") };
+    let going_on = |state| {
+        let sightings = Some(process(7, Some("s"), state));
+        let facts = Facts { sightings, caller: caller.clone(), ..facts() };
+        let mut disk = Disk::default();
+        disk.files.insert(LEDGER.into(), held_by_ada().into());
+        let decision = claim(plan.as_bytes(), &disk.ledger(), &facts, &wish("auto"));
+        let (answer, _) = disk.settle(decision);
+        assert_eq!((answer.brief.stage, answer.already_held), (1, true));
+        assert_eq!(answer.claim_id.as_deref(), Some("c1"));
+        let state = LedgerState::read(&disk.ledger());
+        let claims = state.stage(1).unwrap().claims.clone();
+        assert_eq!((claims.len(), claims[0].claim_id.as_deref()), (1, Some("c1")));
+        claims[0].pid
+    };
+    assert_eq!(going_on(ProcessState::Gone), Some(8));
+    assert_eq!(going_on(ProcessState::Alive), Some(7));
+    assert_eq!(going_on(ProcessState::Unknown), Some(7));
 }
 
 #[test]
