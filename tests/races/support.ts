@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 /** The environment without what says who runs, what colours output and where a repository lies. */
-export function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const own = /^(OKSTRA|CLAUDE|GIT)_|^(NO_COLOR|FORCE_COLOR|COLUMNS|NODE_EXTRA_CA_CERTS)$/;
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
   return { ...Object.fromEntries(kept), ...more };
@@ -164,7 +164,7 @@ export function diamonds(count: number): Graph {
 }
 
 /** The text of an approved plan. */
-export function approved(graph: Graph): string {
+function approved(graph: Graph): string {
   const stages = graph.map((needs) => ({ after: needs.join(', ') || '(none)' }));
   return planText(stages, '\n- [x] Approved\n');
 }
