@@ -152,6 +152,10 @@ export class World implements Host {
     return one === other;
   }
 
+  async withLockOn<T>(_file: string, _waitMs: number, work: () => T | Promise<T>): Promise<T> {
+    return work();
+  }
+
   async withLock<T>(
     lockFile: string,
     _holder: string,

@@ -181,6 +181,16 @@ describe('paths that lead to one plan', () => {
     expect(ledgers.filter((path) => basename(path) === 'consumers.jsonl')).toHaveLength(1);
   });
 
+  it('are one lock also for sessions with folders of okstra of their own', LONG, async () => {
+    const place = new Place(free(16));
+    const outcomes = await together(MANY, (n) =>
+      place.run(['stage', 'claim', '--plan', place.plan, '--no-worktree', '--json'], {
+        OKSTRA_HOME: join(place.root, `home ${n}`),
+      }),
+    );
+    expect(given(place, outcomes)).toEqual(upTo(16));
+  });
+
   it('are one lock also where the ledger itself is a link', LONG, async () => {
     const place = new Place(free(16));
     const other = join(place.root, 'project', 'copy.md');

@@ -130,11 +130,22 @@ export async function decide<T>(
   const { host } = board.context;
   await settle(board);
   if (options.dryRun) return answered(board, ask);
-  return host.withLock(lockFile(board), `okstra ${options.what}`, WAIT, () => {
+  return locked(board, options.what, () => {
     const decided = answered(board, ask);
     carryOut(decided.effects, host);
     return decided;
   });
+}
+
+/**
+ * Works under the ledger's lock, and under that of the plan itself: sessions with folders of okstra
+ * of their own, as in containers that share a project, have no other lock in common.
+ */
+function locked<T>(board: Board, what: string, work: () => T): Promise<T> {
+  const { host } = board.context;
+  return host.withLock(lockFile(board), `okstra ${what}`, WAIT, () =>
+    host.withLockOn(board.facts.plan === '' ? board.name : board.facts.plan, WAIT, work),
+  );
 }
 
 /**
@@ -167,9 +178,7 @@ export function withLedger<T>(
   work: (ledger: Uint8Array) => T,
 ): Promise<T> {
   const { host } = board.context;
-  return host.withLock(lockFile(board), `okstra ${what}`, WAIT, () =>
-    work(host.readIfThere(board.layout.ledger) ?? NOTHING),
-  );
+  return locked(board, what, () => work(host.readIfThere(board.layout.ledger) ?? NOTHING));
 }
 
 /** Waits for what was asked for in the background. */

@@ -3,6 +3,7 @@ import type { EvidenceFile, PlanLayout } from '../../../npm-package/src/index.js
 import { type Host, HostError } from '../host/host.js';
 import type { Context } from './context.js';
 import { UsageError } from './exit.js';
+import { sayOf } from './talk.js';
 
 /** The folders of okstra in a project; the second is that of older versions, which is only read. */
 const FOLDERS = ['.okstra', '.project-docs/okstra'];
@@ -88,16 +89,21 @@ export function findTask(host: Host, key: string, context: Context): Task {
   );
 }
 
-/** The JSON files of a folder with their texts. */
+/** The JSON files of a folder with their texts. A link is not followed: it may lead anywhere. */
 export function readFolder(host: Host, folder: string): EvidenceFile[] {
   const decoder = new TextDecoder();
-  return host
-    .list(folder)
-    .filter((name) => name.endsWith('.json'))
-    .flatMap((name) => {
-      const bytes = host.readIfThere(`${folder}/${name}`);
-      return bytes === undefined ? [] : [{ name, text: decoder.decode(bytes) }];
-    });
+  const names = host.list(folder).filter((name) => name.endsWith('.json'));
+  if (names.length === 0) return [];
+  const real = host.realPath(folder).replaceAll('\\', '/');
+  return names.flatMap((name) => {
+    const path = `${folder}/${name}`;
+    if (host.realPath(path).replaceAll('\\', '/') !== `${real}/${name}`) {
+      sayOf(host, path, 'a link to another file; it is not read');
+      return [];
+    }
+    const bytes = host.readIfThere(path);
+    return bytes === undefined ? [] : [{ name, text: decoder.decode(bytes) }];
+  });
 }
 
 function textOf(value: unknown): string {

@@ -77,6 +77,12 @@ export interface Host {
     waitMs: number,
     work: () => T | Promise<T>,
   ): Promise<T>;
+  /**
+   * Runs `work` while holding the kernel lock of a file itself, which is neither made nor changed.
+   * A file that may not be written to cannot be locked; then there is no lock.
+   * @throws HostError `locked` where another still holds it after `waitMs`
+   */
+  withLockOn<T>(file: string, waitMs: number, work: () => T | Promise<T>): Promise<T>;
   /** The current folder. */
   cwd(): string;
   /** The time, ISO 8601 in UTC with milliseconds. */

@@ -44,17 +44,37 @@ export async function withLock<T>(
   }
 }
 
+/** Runs `work` while holding the kernel lock of a file that is there. See {@link Host.withLockOn}. */
+export async function withLockOn<T>(
+  file: string,
+  waitMs: number,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  let handle: number | undefined;
+  try {
+    handle = await acquire(file, waitMs, openThere);
+  } catch (error) {
+    // Who may not write to it cannot lock it either, and neither can anybody else like us.
+    if (!(error instanceof HostError && ['denied', 'missing'].includes(error.reason))) throw error;
+  }
+  try {
+    return await work();
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
 /** Milliseconds that no change of the clock moves. The global `performance` takes 1 ms to load. */
 function now(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
 /** Opens and locks the file. */
-async function acquire(lockFile: string, waitMs: number): Promise<number> {
+async function acquire(lockFile: string, waitMs: number, opened = open): Promise<number> {
   const end = now() + waitMs;
   try {
     for (;;) {
-      const handle = open(lockFile);
+      const handle = opened(lockFile);
       if (!(await lock(handle, lockFile, end - now()))) throw locked(lockFile, waitMs);
       if (isFileAt(lockFile, handle)) return handle;
       // Somebody has deleted the file meanwhile: others lock the new one, so this one is no lock.
@@ -63,6 +83,11 @@ async function acquire(lockFile: string, waitMs: number): Promise<number> {
   } catch (error) {
     throw explainLock(error, lockFile);
   }
+}
+
+/** Opens a file that is there, for locking only. */
+function openThere(file: string): number {
+  return openSync(file, constants.O_RDWR);
 }
 
 /** Opens the lock file; makes it and its folder, for this user alone, where missing. */

@@ -6,7 +6,7 @@ import { gitHead, gitTree } from './git.js';
 import { okstraHome, signOfLife } from './home.js';
 import type { Host } from './host.js';
 import { newId } from './id.js';
-import { withLock } from './lock.js';
+import { withLock, withLockOn } from './lock.js';
 import { list, realPath } from './paths.js';
 import { onInterrupt, runProgram } from './process.js';
 import { hostName, stateOf } from './processes.js';
@@ -33,6 +33,7 @@ export const nodeHost: Host = {
   runProgram,
   gitHead: (folder) => gitHead(folder, process.env),
   withLock,
+  withLockOn,
   cwd: () => process.cwd(),
   now: () => new Date().toISOString(),
   newId,

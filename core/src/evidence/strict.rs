@@ -296,6 +296,14 @@ impl Check<'_> {
                     let message = format!("step {number} is {failed}: got {}", got(&status.node));
                     let help = "finish the step before the stage is done";
                     self.error(status.at, &name("status"), message, help);
+                } else if !word.is_empty() && !STEP_STATUS.contains(&word.trim()) {
+                    let message = format!(
+                        "must be one of {}, got {}",
+                        STEP_STATUS.join(", "),
+                        got(&status.node)
+                    );
+                    let help = "a stage is done when each of its steps is";
+                    self.error(status.at, &name("status"), message, help);
                 }
             }
             self.commit(item, &name("commit"), "commit", true);
@@ -427,6 +435,9 @@ fn is_absolute(path: &str) -> bool {
     let path = path.trim_start();
     path.starts_with(['/', '\\', '~']) || path.as_bytes().get(1) == Some(&b':')
 }
+
+/// What a step of a done stage can be. Any other word is refused: what it means is not known.
+const STEP_STATUS: [&str; 2] = ["done", "skipped"];
 
 /// What a step's status says about a failure.
 fn failure(status: &str) -> Option<&'static str> {
