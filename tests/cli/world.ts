@@ -136,6 +136,10 @@ export class World implements Host {
     return this.#files.has(this.realPath(path)) ? this.readFile(path) : undefined;
   }
 
+  exists(path: string): boolean {
+    return this.#files.has(this.realPath(path)) || this.list(path).length > 0;
+  }
+
   list(folder: string): string[] {
     const start = `${this.realPath(folder)}/`;
     const inside = [...this.#files.keys()].filter((path) => path.startsWith(start));

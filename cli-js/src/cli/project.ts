@@ -10,14 +10,9 @@ const FOLDERS = ['.okstra', '.project-docs/okstra'];
 
 /** The project's folder above a file: the nearest with a folder of okstra or a repository. */
 export function projectRootOf(host: Host, file: string): string | undefined {
+  const marks = ['.git', ...FOLDERS];
   for (const folder of above(file)) {
-    const names = namesIn(host, folder);
-    if (names.includes('.okstra') || names.includes('.git')) return folder;
-    if (
-      names.includes('.project-docs') &&
-      namesIn(host, `${folder}/.project-docs`).includes('okstra')
-    )
-      return folder;
+    if (marks.some((mark) => host.exists(`${folder === '/' ? '' : folder}/${mark}`))) return folder;
   }
   return undefined;
 }

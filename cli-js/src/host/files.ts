@@ -29,6 +29,8 @@ export function readFile(file: string): Uint8Array {
 /** See {@link Host.readIfThere}. */
 export function readIfThere(file: string): Uint8Array | undefined {
   try {
+    // Asked first: an exception costs more than the rest of it.
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
     return readFileSync(file);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;

@@ -48,6 +48,8 @@ export interface Host {
    * @throws HostError for whatever else keeps it from being read
    */
   readIfThere(path: string): Uint8Array | undefined;
+  /** Whether there is anything of this name, as far as it can be seen. */
+  exists(path: string): boolean;
   /** The names in a folder, sorted; none where there is no folder. */
   list(folder: string): string[];
   /**

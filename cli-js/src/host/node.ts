@@ -7,7 +7,7 @@ import { okstraHome, signOfLife } from './home.js';
 import type { Host } from './host.js';
 import { newId } from './id.js';
 import { withLock, withLockOn } from './lock.js';
-import { list, realPath } from './paths.js';
+import { exists, list, realPath } from './paths.js';
 import { onInterrupt, runProgram } from './process.js';
 import { hostName, stateOf } from './processes.js';
 import { sessionProcess } from './session.js';
@@ -23,6 +23,7 @@ export const nodeHost: Host = {
   append: appendLine,
   readIfThere,
   list,
+  exists,
   realPath,
   isSameFile,
   write,

@@ -1,15 +1,27 @@
 /** What lies where. */
-import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf, explain, RECORD, unreadable } from './fault.js';
 
 /** The names in a folder. See {@link Host.list}. */
 export function list(folder: string): string[] {
   try {
+    // Asked first: an exception costs more than the rest of it.
+    if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
     return readdirSync(folder).sort();
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
     throw unreadable(error, folder, RECORD);
+  }
+}
+
+/** Whether there is anything of this name. See {@link Host.exists}. */
+export function exists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // What cannot be looked at is not there for us.
+    return false;
   }
 }
 

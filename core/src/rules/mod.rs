@@ -79,8 +79,13 @@ impl<'d, 'a> Checker<'d, 'a> {
         Self { doc, options, stage_graph: StageGraph::new(vertices), rows, found: Vec::new() }
     }
 
-    /// Runs every rule; the findings come in source order.
-    pub(crate) fn run(&mut self) -> Vec<Draft> {
+    /// Runs the rules whose findings are always errors, for who only asks whether there are any.
+    pub(crate) fn run_errors(mut self) -> Vec<Draft> {
+        self.errors();
+        self.found
+    }
+
+    fn errors(&mut self) {
         self.exactly_one_map();
         self.numbered_in_order();
         self.row_and_section();
@@ -89,11 +94,16 @@ impl<'d, 'a> Checker<'d, 'a> {
         self.readable_dependencies();
         self.true_step_count();
         self.no_cycle();
-        self.parallel_stages_share_no_file();
         if self.options.require_approval {
             self.approved();
             self.nothing_blocks_approval();
         }
+    }
+
+    /// Runs every rule; the findings come in source order.
+    pub(crate) fn run(&mut self) -> Vec<Draft> {
+        self.errors();
+        self.parallel_stages_share_no_file();
         if self.options.contract {
             self.contract_headings();
         }

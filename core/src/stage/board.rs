@@ -11,7 +11,6 @@ use crate::claims::{self, ClaimView, Life};
 use crate::error::OkstraError;
 use crate::evidence::{self, Sidecar};
 use crate::finding::Severity;
-use crate::graph::Graph;
 use crate::handoff::HandOverStage;
 use crate::layout::{self, PlanLayout};
 use crate::ledger::state::LedgerState;
@@ -32,18 +31,22 @@ pub(super) fn document(plan: &[u8]) -> Result<Document<'_>, OkstraError> {
     Ok(Document::read(check::text(plan)?))
 }
 
-/// The graph of a plan, if it has no errors and is approved: nothing may be claimed of another.
-pub(super) fn valid(doc: &Document<'_>) -> Result<Graph, OkstraError> {
+/// Whether a plan has no errors and is approved: nothing may be claimed of another.
+pub(super) fn valid(doc: &Document<'_>) -> Result<(), OkstraError> {
     let options = CheckOptions { require_approval: true, ..CheckOptions::default() };
-    let mut checker = check::checker(doc, options)?;
-    let drafts = checker.run();
+    let drafts = check::checker(doc, options)?.run_errors();
+    if drafts.is_empty() {
+        return Ok(());
+    }
+    // The same errors in source order, as a check of the plan lists them.
+    let drafts = check::checker(doc, options)?.run();
     let errors: Vec<String> = drafts
         .iter()
         .filter(|draft| rules::severity(draft.code, options) == Severity::Error)
         .map(|draft| finding_line(draft.code, draft.stage, &draft.message))
         .collect();
     if errors.is_empty() {
-        return Ok(checker.graph());
+        return Ok(());
     }
     let only_approval = errors.iter().all(|line| line.starts_with('A'));
     let help = if only_approval {
