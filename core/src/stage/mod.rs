@@ -18,7 +18,7 @@ mod refusal;
 pub(crate) use brief::task_carry_path;
 pub use brief::{CarryIn, StageBrief, ValidationCommand};
 pub use claim::{ClaimAnswer, ClaimRequest, claim};
-pub use done::{DoneAnswer, DoneRequest, done};
+pub use done::{DoneAnswer, DoneRequest, GitFacts, done};
 pub use effect::{Decision, Effect};
 pub use facts::{EvidenceFile, Facts};
 pub use give::{PrRequest, Recorded, ReleaseRequest, VerifyRequest, pull_request, release, verify};
