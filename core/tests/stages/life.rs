@@ -366,6 +366,7 @@ impl World {
                     evidence: worker_result(&value),
                     force_reappend: *force,
                     observed: None,
+                    git: None,
                 };
                 let answer = self.ask(&caller, &|facts| done(plan, &ledger, facts, &request));
                 if let Ok((effects, answer)) = &answer {
