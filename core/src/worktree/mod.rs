@@ -4,8 +4,12 @@
 //! lock from reading it to carrying out the effects, and does what the answer says.
 
 pub mod base;
+pub mod forecast;
+pub mod history;
 pub mod names;
+pub mod prune;
 mod refusal;
 pub mod registry;
+pub mod repair;
 
 pub use refusal::WorktreeRefusal;
