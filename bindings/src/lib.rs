@@ -26,6 +26,10 @@ use wasm_bindgen::prelude::*;
 
 /// What every function answers with.
 #[derive(Serialize)]
+#[cfg_attr(
+    target_pointer_width = "64",
+    expect(clippy::large_enum_variant, reason = "it is made once a call and written out at once")
+)]
 #[serde(rename_all = "lowercase")]
 enum Answer<T> {
     Ok(T),
@@ -126,6 +130,7 @@ pub fn version() -> JsValue {
 }
 
 /// Where the things around a plan lie.
+#[expect(clippy::needless_pass_by_value, reason = "an optional text crosses the border owned")]
 #[wasm_bindgen(js_name = planLayout)]
 pub fn plan_layout(plan: &str, project_root: Option<String>) -> JsValue {
     answer(Ok(layout::plan_layout(plan, project_root.as_deref())))

@@ -58,8 +58,8 @@ pub fn plan_candidates(task: &TaskFacts) -> Vec<String> {
         add(&layout::markdown_of(&task.latest_report_path));
     }
     let plans = task.reports.iter().filter_map(|name| {
-        let known =
-            name.starts_with("final-report-implementation-planning-") && name.ends_with(".md");
+        // A sequence has only a name that ends in `.md`.
+        let known = name.starts_with("final-report-implementation-planning-");
         Some((layout::report_sequence(name).filter(|_| known)?, name.as_str()))
     });
     let plans = sorted(plans.collect(), |(sequence, _)| (u64::MAX - *sequence, 0));

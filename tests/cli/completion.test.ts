@@ -91,16 +91,40 @@ zpty -d z
   return stripVTControlCharacters(run('zsh', ['-f', '-c', script, 'zsh', line]));
 }
 
+/** What stands at the first place of a command line. */
+const NAMES = ['plan', 'stage', 'ledger', 'run', 'completion'];
+
 describe('bash', () => {
   it.each([
-    [[''], ['plan', 'completion', 'help']],
+    [[''], [...NAMES, 'help']],
     [['pl'], ['plan']],
+    [
+      ['stage', ''],
+      ['next', 'claim', 'done', 'release', 'verify', 'pr', 'list', 'show'],
+    ],
+    [
+      ['ledger', ''],
+      ['show', 'check', 'repair'],
+    ],
+    [['stage', 'claim', '--no-w'], ['--no-worktree']],
+    [
+      ['stage', 'verify', '--verdict', ''],
+      ['accepted', 'conditional-accept', 'blocked'],
+    ],
+    [['stage', 'next', '--order', 'c'], ['critical-path']],
+    [
+      ['run', '--ap'],
+      ['--approve', '--approved-plan'],
+    ],
     [['--'], ['--help', '--version']],
     [
       ['plan', ''],
       ['check', 'graph', 'show', 'approve'],
     ],
-    [['help', ''], ['plan', 'completion', 'help'].slice(0, 3)],
+    [
+      ['help', ''],
+      [...NAMES, 'help'],
+    ],
     [['help', 'plan', 'g'], ['graph']],
     [
       ['completion', ''],
@@ -134,10 +158,13 @@ describe('bash', () => {
 
 describe('fish', () => {
   it.each([
-    ['okstra ', ['plan', 'completion', 'help']],
+    ['okstra ', [...NAMES, 'help']],
     ['okstra pl', ['plan']],
+    ['okstra stage ', ['next', 'claim', 'done', 'release', 'verify', 'pr', 'list', 'show']],
+    ['okstra stage next --order ', ['number', 'critical-path']],
+    ['okstra run --render', ['--render-only']],
     ['okstra plan ', ['check', 'graph', 'show', 'approve']],
-    ['okstra help ', ['plan', 'completion']],
+    ['okstra help ', NAMES],
     ['okstra help plan g', ['graph']],
     ['okstra completion ', ['bash', 'zsh', 'fish']],
     ['okstra plan check --ma', ['--max-steps']],
@@ -155,7 +182,9 @@ describe('fish', () => {
 
 describe('zsh', () => {
   it.each([
-    ['okstra ', ['plan', 'completion', 'Check, draw, show and approve a plan']],
+    ['okstra ', [...NAMES, 'Check, draw, show and approve a plan']],
+    ['okstra ledger ', ['show', 'check', 'repair', 'List what is wrong with a ledger']],
+    ['okstra stage claim --', ['--task-key', '--no-worktree', '--reclaim']],
     ['okstra plan ', ['check', 'graph', 'show', 'approve']],
     ['okstra help plan ', ['check', 'graph', 'show', 'approve']],
     ['okstra completion ', ['bash', 'zsh', 'fish']],

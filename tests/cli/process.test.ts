@@ -224,16 +224,23 @@ describe('in a terminal', () => {
 describe('--watch', () => {
   /** Starts a watch; `seen` waits until the talk holds a text for the so-manieth time. */
   function watch(...args: string[]) {
-    const child = spawn(process.execPath, [BIN, 'plan', 'check', '--watch', ...args], {
+    return watching('plan', 'check', '--watch', ...args);
+  }
+
+  function watching(...words: string[]) {
+    const child = spawn(process.execPath, [BIN, ...words], {
       cwd: folder,
-      env: environment(),
+      env: { ...environment(), OKSTRA_HOME: join(folder, 'home') },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let talk = '';
     child.stderr.setEncoding('utf8').on('data', (chunk) => {
       talk += chunk;
     });
-    child.stdout.resume();
+    let shown = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      shown += chunk;
+    });
     const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
       child.on('close', (code, signal) => resolve(code ?? signal));
     });
@@ -241,6 +248,7 @@ describe('--watch', () => {
       child,
       ended,
       talk: () => talk,
+      shown: () => shown,
       async seen(text: string, times = 1) {
         while (talk.split(text).length <= times) {
           if (child.exitCode !== null) throw new Error(`ended early: ${talk}`);
@@ -273,6 +281,37 @@ describe('--watch', () => {
       expect(await ended).toBe(1);
       expect(talk()).not.toContain('other.md');
       expect(readdirSync(folder).sort()).toEqual(['other.md', 'p.md']);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('of the stages sees a ledger and evidence in folders that are not there yet', async () => {
+    write('p.md', `${GOOD}\n## User Approval Request\n\n- [x] Approved\n`);
+    const { child, ended, shown, seen } = watching('stage', 'list', '--plan', 'p.md', '--watch');
+    const until = async (text: string) => {
+      while (!shown().includes(text)) await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    try {
+      await seen('watching', 1);
+      // The watch itself begins a moment later.
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      mkdirSync(join(folder, 'p.md.okstra'));
+      const row = { impl_task_key: 'k', stage: 1, started_at: '2026-01-01T00:00:00Z' };
+      const started = JSON.stringify({
+        ...row,
+        status: 'started',
+        session: 'ada',
+        head_commit: '',
+      });
+      write('p.md.okstra/consumers.jsonl', `${started}\n`);
+      await until('session ada');
+      mkdirSync(join(folder, 'p.md.okstra/carry'));
+      write('p.md.okstra/carry/stage-1.json', '{"stageNumber": 1, "head": "1234567890"}\n');
+      await until('✓ done');
+      child.kill('SIGINT');
+      expect(await ended).toBe(0);
+      expect(readFileSync(join(folder, 'p.md.okstra/consumers.jsonl'), 'utf8')).toContain('"done"');
     } finally {
       child.kill('SIGKILL');
     }

@@ -23,11 +23,16 @@ export interface Outcome {
   files: Record<string, string>;
 }
 
+/** Where the files of a world are put. */
+const HOME_FOLDER = '/work';
+
 /** A world outside that can be looked at. */
 export class World implements Host {
   env: Record<string, string | undefined> = {};
   stdin: string | Uint8Array = '';
   columns = 80;
+  /** The current folder; paths in what a command leaves behind are relative to `/work`. */
+  folder = HOME_FOLDER;
   terminals = new Set<Stream>();
   /** Called right before a file is replaced: what somebody else does in that moment. */
   meanwhile: () => void = () => {};
@@ -59,11 +64,14 @@ export class World implements Host {
   }
 
   put(path: string, content: string | Uint8Array | HostError): void {
-    this.#files.set(this.#key(path), typeof content === 'string' ? Buffer.from(content) : content);
+    this.#files.set(
+      this.realPath(path),
+      typeof content === 'string' ? Buffer.from(content) : content,
+    );
   }
 
   remove(path: string): void {
-    this.#files.delete(this.#key(path));
+    this.#files.delete(this.realPath(path));
   }
 
   /** Tells a running watch that something happened. */
@@ -83,7 +91,7 @@ export class World implements Host {
   }
 
   readFile(path: string): Uint8Array {
-    const content = this.#files.get(this.#key(path));
+    const content = this.#files.get(this.realPath(path));
     if (content instanceof HostError) throw content;
     if (content === undefined)
       throw new HostError('missing', path, 'no such file', 'check the path');
@@ -107,7 +115,7 @@ export class World implements Host {
   }
 
   writeNew(path: string, text: string): void {
-    if (this.#files.has(this.#key(path))) {
+    if (this.#files.has(this.realPath(path))) {
       throw new HostError('exists', path, 'exists already', 'move it away');
     }
     this.guarded.push([path, [...this.#held]]);
@@ -125,11 +133,11 @@ export class World implements Host {
   }
 
   readIfThere(path: string): Uint8Array | undefined {
-    return this.#files.has(this.#key(path)) ? this.readFile(path) : undefined;
+    return this.#files.has(this.realPath(path)) ? this.readFile(path) : undefined;
   }
 
   list(folder: string): string[] {
-    const start = `${this.#key(folder)}/`;
+    const start = `${this.realPath(folder)}/`;
     const inside = [...this.#files.keys()].filter((path) => path.startsWith(start));
     return [
       ...new Set(inside.map((path) => path.slice(start.length).split('/', 1)[0] ?? '')),
@@ -138,13 +146,6 @@ export class World implements Host {
 
   realPath(path: string): string {
     return posix.resolve(this.cwd(), path);
-  }
-
-  /** Files go by their path from the current folder, where they lie in it. */
-  #key(path: string): string {
-    const full = this.realPath(path);
-    const start = `${this.cwd()}/`;
-    return full.startsWith(start) ? full.slice(start.length) : full;
   }
 
   isSameFile(one: string, other: string): boolean {
@@ -171,7 +172,7 @@ export class World implements Host {
   }
 
   cwd(): string {
-    return '/work';
+    return this.folder;
   }
 
   now(): string {
@@ -254,16 +255,23 @@ export class World implements Host {
     this.#stop = stop;
   }
 
-  /** Runs a command line to its end. */
+  /** Runs a command line to its end; the output is that of this command alone. */
   async run(...argv: string[]): Promise<Outcome> {
+    const [stdout, stderr] = [this.streams[1].length, this.streams[2].length];
     const exit = await run(argv, { api: () => api as unknown as Api, host: this, entries });
     const files: Record<string, string> = {};
     for (const [path, content] of this.#files) {
       if (content !== this.#before.get(path) && !(content instanceof HostError)) {
-        files[path] = Buffer.from(content).toString();
+        const name = path.startsWith(`${HOME_FOLDER}/`) ? path.slice(HOME_FOLDER.length + 1) : path;
+        files[name] = Buffer.from(content).toString();
       }
     }
-    return { exit, stdout: this.streams[1], stderr: this.streams[2], files };
+    return {
+      exit,
+      stdout: this.streams[1].slice(stdout),
+      stderr: this.streams[2].slice(stderr),
+      files,
+    };
   }
 }
 

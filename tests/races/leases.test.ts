@@ -3,7 +3,6 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  readFileSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -21,55 +20,25 @@ import {
   offences,
   Place,
   type Row,
+  Shell,
   start,
   together,
-  until,
 } from './support.js';
 
 /** A session: a process that stays, and starts one command after the other. */
-class Session {
+class Session extends Shell {
   readonly #place: Place;
-  readonly #process;
   readonly #name: string;
-  static #commands = 0;
 
   constructor(place: Place, name: string) {
+    super(place.root, { OKSTRA_HOME: place.home });
     this.#place = place;
     this.#name = name;
-    const script = join(place.root, 'session.sh');
-    writeFileSync(script, 'while read -r line; do eval "$line"; done\n');
-    this.#process = start('bash', [script], { env: { OKSTRA_HOME: place.home } });
-  }
-
-  get pid(): number {
-    return this.#process.child.pid ?? 0;
-  }
-
-  /** Runs a command as this session does. */
-  async run(words: readonly string[]): Promise<Outcome> {
-    const answer = join(this.#place.root, `answer-${Session.#commands++}`);
-    const line = [process.execPath, BIN, ...words].map(quoted).join(' ');
-    const [out, err, end] = ['out', 'err', 'end'].map((what) => quoted(`${answer}.${what}`));
-    this.#process.child.stdin?.write(
-      `${line} >${out} 2>${err}; echo $? >${end}.new; mv ${end}.new ${end}\n`,
-    );
-    await until(() => existsSync(`${answer}.end`));
-    const read = (what: string) => readFileSync(`${answer}.${what}`, 'utf8');
-    return { exit: Number(read('end')), stdout: read('out'), stderr: read('err') };
   }
 
   claim(...more: string[]): Promise<Outcome> {
     return this.run(this.#place.words('claim', this.#name, '--json', ...more));
   }
-
-  async kill(): Promise<void> {
-    this.#process.child.kill('SIGKILL');
-    await this.#process.end;
-  }
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Runs a line in a shell that knows the command by its name. */

@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 /** The environment without what says who runs, what colours output and where a repository lies. */
-export function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const own = /^(OKSTRA|CLAUDE|GIT)_|^(NO_COLOR|FORCE_COLOR|COLUMNS|NODE_EXTRA_CA_CERTS)$/;
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
   return { ...Object.fromEntries(kept), ...more };
@@ -83,6 +83,53 @@ export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
+/** A shell that stays and runs one line after the other; a process that sessions live in. */
+export class Shell {
+  static #lines = 0;
+  readonly started: Started;
+  readonly #folder: string;
+
+  /** `folder` is where the answers go; `through` is what the shell is started with. */
+  constructor(folder: string, env: NodeJS.ProcessEnv = {}, through: readonly string[] = []) {
+    const script = join(folder, 'shell.sh');
+    writeFileSync(script, 'while read -r line; do eval "$line"; done\n');
+    const [program = 'bash', ...args] = [...through, 'bash', script];
+    this.started = start(program, args, { env });
+    this.#folder = folder;
+  }
+
+  get pid(): number {
+    return this.started.child.pid ?? 0;
+  }
+
+  /** Runs a line of shell code to its end. */
+  async line(code: string): Promise<Outcome> {
+    const answer = join(this.#folder, `answer-${Shell.#lines++}`);
+    const [out, err, end] = ['out', 'err', 'end'].map((what) => quoted(`${answer}.${what}`));
+    this.started.child.stdin?.write(
+      `{ ${code}; } >${out} 2>${err}; echo $? >${end}.new; mv ${end}.new ${end}\n`,
+    );
+    await until(() => existsSync(`${answer}.end`));
+    const read = (what: string) => readFileSync(`${answer}.${what}`, 'utf8');
+    return { exit: Number(read('end')), stdout: read('out'), stderr: read('err') };
+  }
+
+  /** Runs a command of okstra. */
+  run(words: readonly string[]): Promise<Outcome> {
+    return this.line([process.execPath, BIN, ...words].map(quoted).join(' '));
+  }
+
+  async kill(): Promise<void> {
+    this.started.child.kill('SIGKILL');
+    await this.started.end;
+  }
+}
+
+/** A word as a shell reads it. */
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** A row of the ledger. */
 export interface Row {
   impl_task_key: string;
@@ -117,7 +164,7 @@ export function diamonds(count: number): Graph {
 }
 
 /** The text of an approved plan. */
-export function approved(graph: Graph): string {
+function approved(graph: Graph): string {
   const stages = graph.map((needs) => ({ after: needs.join(', ') || '(none)' }));
   return planText(stages, '\n- [x] Approved\n');
 }

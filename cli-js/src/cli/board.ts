@@ -10,11 +10,13 @@ import type {
   Sightings,
 } from '../../../npm-package/src/index.js';
 import { carryOut } from '../host/effects.js';
-import type { GitHead, Host } from '../host/host.js';
+import { type GitHead, type Host, HostError } from '../host/host.js';
+import { readConfig } from './config.js';
 import type { Api, Context } from './context.js';
 import type { Options, Values } from './define.js';
 import { UsageError } from './exit.js';
 import { findTask, projectRootOf, readFolder, readProject } from './project.js';
+import { sayOf } from './talk.js';
 
 /** The options that name a plan and say who asks. */
 export const boardOptions = {
@@ -61,6 +63,8 @@ export interface Wants {
   root?: string;
   /** The plan's text, where it is another than on disk. */
   text?: string;
+  /** The key of the task, where it is known. */
+  taskKey?: string;
 }
 
 /** Reads a plan and gathers what can be known without the lock. */
@@ -81,7 +85,8 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const session = values.session ?? host.env.OKSTRA_SESSION ?? host.env.CLAUDE_CODE_SESSION_ID;
   const claimId = values.claimId ?? host.env.OKSTRA_CLAIM_ID;
   const process = host.sessionProcess();
-  const taskKey = values.taskKey ?? readProject(host, layout);
+  const taskKey = wants.taskKey ?? values.taskKey ?? readProject(host, layout);
+  const { quietMinutes } = readConfig(host);
   return {
     context,
     api,
@@ -95,6 +100,7 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
       ...(root === undefined ? {} : { project_root: root }),
       ...(values.implKey === undefined ? {} : { impl_task_key: values.implKey }),
       ...(taskKey === undefined ? {} : { task_key: taskKey }),
+      ...(quietMinutes === undefined ? {} : { quiet_minutes: quietMinutes }),
       caller: {
         ...(session === undefined || session === '' ? {} : { session }),
         ...(claimId === undefined || claimId === '' ? {} : { claim_id: claimId }),
@@ -133,7 +139,8 @@ export async function decide<T>(
 
 /**
  * Asks the core without the lock. Only where rows were lost in a crash the lock is taken, and they
- * are restored before the answer counts.
+ * are restored before the answer counts; where they cannot be written the answer counts all the
+ * same, for it knows of them.
  */
 export async function look<T>(
   board: Board,
@@ -142,7 +149,15 @@ export async function look<T>(
 ): Promise<Decided<T>> {
   await settle(board);
   const seen = answered(board, ask);
-  return options.dryRun || seen.effects.length === 0 ? seen : decide(board, ask, options);
+  if (options.dryRun || seen.effects.length === 0) return seen;
+  try {
+    return await decide(board, ask, options);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    const { path, message } = error;
+    sayOf(board.context.host, path, `lost rows are not restored now: ${message}`);
+    return seen;
+  }
 }
 
 /** Works on the ledger's own text under its lock. */

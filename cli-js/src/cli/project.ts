@@ -57,11 +57,15 @@ export interface Task {
 
 /** Finds the plan of a task from the current folder upwards. */
 export function findTask(host: Host, key: string, context: Context): Task {
+  if (!/^[^:]+:[^:]+:.+$/s.test(key)) {
+    throw new UsageError(`a task key is 'project:group:id', got '${key}'`);
+  }
   const api = context.api(0);
   const here = host.realPath(host.cwd()).replaceAll('\\', '/');
   const start = `${here}/.`;
   const root = projectRootOf(host, start);
   for (const okstra of root === undefined ? [] : [okstraFolder(host, root)]) {
+    checkProject(host, okstra, key);
     const task = api.taskFolder(okstra, key);
     const plan = api
       .planCandidates({
@@ -73,7 +77,6 @@ export function findTask(host: Host, key: string, context: Context): Task {
       })
       .find((candidate) => host.readIfThere(candidate) !== undefined);
     if (plan !== undefined && root !== undefined) {
-      checkProject(host, okstra, key);
       // As a person in this folder would name it.
       return { root, plan: plan.startsWith(`${here}/`) ? plan.slice(here.length + 1) : plan };
     }

@@ -57,13 +57,15 @@ const check = command({
       const { ledger } = board.layout;
       for (const { line, reason } of bad) sayOf(host, `${ledger}:${line}`, `error: ${reason}`);
       for (const { line, note } of notes) sayOf(host, `${ledger}:${line}`, `note: ${note}`);
-      const lines = bad.length === 1 ? '1 line' : `${bad.length} lines`;
+      const total = counted(rows, 'row');
       sayOf(
         host,
         ledger,
-        bad.length === 0
-          ? `${rows} rows, nothing wrong`
-          : `${rows} rows; ${lines} cannot be used: 'okstra ledger repair' moves them away`,
+        bad.length > 0
+          ? `${total}; ${counted(bad.length, 'line')} cannot be used: 'okstra ledger repair' moves them away`
+          : rows === 0
+            ? 'no rows yet'
+            : `${total}, nothing wrong`,
       );
     }
     return bad.length === 0 ? OK : FINDINGS;
@@ -99,12 +101,17 @@ const repair = command({
       return OK;
     }
     for (const { line, reason } of bad) sayOf(host, `${ledger}:${line}`, reason);
-    const lines = bad.length === 1 ? '1 line' : `${bad.length} lines`;
+    const lines = counted(bad.length, 'line');
     const moved = values.dryRun ? `${lines} would be moved` : `${lines} moved`;
     say(host, changed ? `${moved} to ${ledger}.rejected` : 'nothing to repair');
     return OK;
   },
 });
+
+/** `1 row`, `2 rows`. */
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
 
 export const ledger: Noun = {
   summary: 'Look at the record of a plan and mend it',

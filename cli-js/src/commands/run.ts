@@ -56,9 +56,29 @@ export const run = command({
       'task-id': taskId,
       'project-id': projectId,
     })) {
-      if (value === undefined || value === '') throw new UsageError(`--${name} is missing`);
+      if (value === undefined || value === '') {
+        throw new UsageError(`--${name} is missing; see 'okstra run --help'`);
+      }
+    }
+    for (const [name, value] of Object.entries({
+      'task-group': taskGroup,
+      'project-id': projectId,
+    })) {
+      // The key joins the three with colons; only the last may hold more of them.
+      if (value?.includes(':'))
+        throw new UsageError(`--${name} must be without ':', got '${value}'`);
+    }
+    if (taskType === 'implementation' && values.approvedPlan === undefined) {
+      throw new UsageError(
+        '--task-type implementation needs an approved plan; give --approved-plan PLAN',
+      );
     }
     const root = slashes(host.realPath(values.projectRoot ?? host.cwd()));
+    if (values.projectRoot !== undefined && host.list(root).length === 0) {
+      throw new UsageError(
+        `there is nothing in the project's folder ${values.projectRoot}; check --project-root`,
+      );
+    }
     const preview = values.renderOnly || values.dryRun;
     const board = openRun(values, root, preview, context);
     if (board === undefined) return REFUSED;
@@ -68,7 +88,7 @@ export const run = command({
     const catalog = `${okstra}/discovery/task-catalog.json`;
     const text = (path: string) => {
       const bytes = host.readIfThere(path);
-      return bytes === undefined ? {} : { text: new TextDecoder().decode(bytes) };
+      return bytes === undefined ? {} : { text: decoded(bytes, path) };
     };
     const request = (): RunRequestInput => ({
       task_type: taskType ?? '',
@@ -103,7 +123,10 @@ export const run = command({
               return await once();
             } catch (error) {
               const changed = error instanceof HostError && error.reason === 'changed';
-              if (!changed || tries === TRIES) throw error;
+              if (!changed || tries === TRIES) {
+                sayOfClaim(board, claimId);
+                throw error;
+              }
               // The claim stands by now; asking with its id answers with the same one.
               board.facts.caller = { ...board.facts.caller, claim_id: claimId };
             }
@@ -126,6 +149,17 @@ export const run = command({
     return OK;
   },
 });
+
+/** A run that fails behind its claim says how to go on with it. */
+function sayOfClaim({ context: { host }, layout, name }: Board, claimId: string): void {
+  const rows = host.readIfThere(layout.ledger);
+  if (rows === undefined || !Buffer.from(rows).includes(claimId)) return;
+  sayOf(
+    host,
+    name,
+    `the stage stays claimed; run it again with OKSTRA_CLAIM_ID=${claimId}, or give it back with 'okstra stage release --claim-id ${claimId}'`,
+  );
+}
 
 /** The plan of the run with what is known about it; `undefined` where its approval is held back. */
 function openRun(
@@ -170,13 +204,12 @@ function openRun(
     if (preview) approved = answer.text;
     else if (answer.changed) host.replaceFile(plan, bytes, answer.text);
   }
-  const board = openBoard(options, context, {
+  return openBoard(options, context, {
     git: true,
     root,
+    taskKey,
     ...(approved === undefined ? {} : { text: approved }),
   });
-  board.facts.task_key = taskKey;
-  return board;
 }
 
 /** A run of a phase that has no plan: there is nothing to claim, only the task's own records. */
@@ -194,6 +227,15 @@ function withoutPlan(root: string, taskKey: string, context: Context): Board {
     head: undefined,
     facts: { plan: '', now: '', project_root: root, task_key: taskKey },
   };
+}
+
+/** A text with every character of the file, so that it can be written back as it was. */
+function decoded(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new HostError('unreadable', path, 'not UTF-8', 'save it as UTF-8');
+  }
 }
 
 /** `{ text }` under another name. */

@@ -10,11 +10,15 @@ const CLEAR = '\u001b[2J\u001b[3J\u001b[H';
 /** How many sidecars are followed by name; the stages of a plan are rarely more. */
 const MOST_STAGES = 1000;
 
+/** Shows the stages, unless the text is the one from before; `clear` is written in front of it. */
+type Show = (before?: string, clear?: string) => Promise<{ board: Board; text: string }>;
+
 /** Shows now and after every change of plan, ledger or evidence, until the person stops it. */
-export async function watchStages(show: () => Promise<Board>, context: Context): Promise<number> {
+export async function watchStages(show: Show, context: Context): Promise<number> {
   const { host } = context;
   const stopped = new Promise<void>((resolve) => host.onInterrupt(resolve));
-  let board = await show();
+  const { board, text } = await show();
+  let last: string | undefined = text;
   say(host, 'watching; Ctrl-C ends');
   const { ledger, carry_folder } = board.layout;
   const sidecars = Array.from(
@@ -23,17 +27,22 @@ export async function watchStages(show: () => Promise<Board>, context: Context):
   );
   let running: Promise<void> = Promise.resolve();
   const again = async () => {
-    if (host.isTerminal(1)) host.write(1, CLEAR);
+    const clear = host.isTerminal(1) ? CLEAR : '';
     try {
-      board = await show();
+      last = (await show(last, clear)).text;
     } catch (error) {
+      host.write(1, clear);
+      last = undefined;
       // The plan may be half saved; the next change shows more.
       explain(host, error);
     }
   };
-  const watcher = await host.watchFiles([board.name, ledger, ...sidecars], () => {
+  const update = () => {
     running = running.then(again);
-  });
+  };
+  const watcher = await host.watchFiles([board.name, ledger, ...sidecars], update);
+  // What happened before the watch had begun.
+  update();
   await stopped;
   await watcher.close();
   await running;

@@ -119,6 +119,7 @@ const claim = command({
     if (answer.already_held) say(host, `your session holds stage ${answer.stage} already`);
     const { showClaim } = await import('../lazy/stage.js');
     host.write(1, showClaim({ ...answer, worktree: folder }));
+    if (values.dryRun) say(host, 'dry run: nothing was claimed and nothing written');
     return OK;
   },
 });
@@ -183,8 +184,11 @@ const done = command({
     const { stage, already_done, carry_path, ready } = answer;
     const told = already_done ? `stage ${stage} was done already` : `stage ${stage} is done`;
     host.write(1, `${would(values, told)}\n`);
-    sayOf(host, carry_path, already_done ? 'its evidence' : 'the evidence is kept here');
-    if (ready.length > 0) say(host, `ready now: ${ready.join(', ')}`);
+    const kept = values.dryRun ? 'the evidence would be kept here' : 'the evidence is kept here';
+    sayOf(host, carry_path, already_done ? 'its evidence' : kept);
+    if (ready.length > 0) {
+      say(host, `ready ${values.dryRun ? 'then' : 'now'}: ${ready.join(', ')}`);
+    }
     return OK;
   },
 });
@@ -309,18 +313,20 @@ const list = command({
     color: colorOption,
   },
   async run(_args, values, context) {
-    const show = async () => {
+    const show = async (before?: string, clear = '') => {
       const board = openBoard(values, context);
       const { answer } = await asked(board, values, 'stage list', look, (ledger, facts) =>
         board.api.stageList(board.bytes, ledger, facts),
       );
-      if (values.json) json(context, values, answer);
-      else {
-        warn(context, answer.warnings);
-        const { showStages } = await import('../lazy/stage.js');
-        context.host.write(1, await showStages(answer, tableStyle(context, values.color)));
+      const { showStages } = await import('../lazy/stage.js');
+      const text = values.json
+        ? jsonText(values, answer)
+        : await showStages(answer, tableStyle(context, values.color));
+      if (text !== before) {
+        if (!values.json) warn(context, answer.warnings);
+        context.host.write(1, `${clear}${text}`);
       }
-      return board;
+      return { board, text };
     };
     if (values.watch) return watchStages(show, context);
     await show();
@@ -383,9 +389,13 @@ function would({ dryRun }: { dryRun: boolean }, what: string): string {
 }
 
 /** Prints an answer as JSON. */
-function json({ host }: Context, { dryRun }: { dryRun: boolean }, answer: object): number {
-  host.write(1, `${printableJson(dryRun ? { ...answer, dry_run: true } : answer)}\n`);
+function json({ host }: Context, values: { dryRun: boolean }, answer: object): number {
+  host.write(1, jsonText(values, answer));
   return OK;
+}
+
+function jsonText({ dryRun }: { dryRun: boolean }, answer: object): string {
+  return `${printableJson(dryRun ? { ...answer, dry_run: true } : answer)}\n`;
 }
 
 function warn({ host }: Context, warnings: readonly string[]): void {

@@ -1,7 +1,7 @@
 /** Making a file that must not be there yet. */
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { flushFolder, makeFolderOf, writeBeside } from './durable.js';
+import { flushFolder, makeFolderOf, sweep, writeBeside } from './durable.js';
 import { codeOf, explain, RECORD } from './fault.js';
 import { HostError } from './host.js';
 
@@ -12,6 +12,8 @@ const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 export function writeNew(file: string, text: string): void {
   try {
     makeFolderOf(file);
+    // Nobody writes the same file again, so nobody else would sweep up after a killed process.
+    sweep(dirname(file));
     const temporary = writeBeside(file, text);
     try {
       place(temporary, file, text);

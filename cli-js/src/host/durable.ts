@@ -11,6 +11,7 @@ import {
   readdirSync,
   rmSync,
   type Stats,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -22,10 +23,10 @@ import { codeOf } from './fault.js';
  * fails nothing stays.
  */
 export function writeBeside(target: string, text: string, before?: Stats): string {
-  const name = `.${basename(target)}.`;
+  const name = basename(target);
   sweep(dirname(target), name);
   const unique = `${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
-  const temporary = join(dirname(target), `${name}${unique}.tmp`);
+  const temporary = join(dirname(target), `.${name}.${unique}.tmp`);
   const file = openSync(temporary, 'wx', before?.mode ?? 0o666);
   try {
     try {
@@ -45,8 +46,14 @@ export function writeBeside(target: string, text: string, before?: Stats): strin
 /** How long a temporary file is left alone, in milliseconds: no write takes as long. */
 const STALE = 60_000;
 
-/** Removes the temporary files of processes that were killed before they could. */
-function sweep(folder: string, name: string): void {
+/** The temporary file of a target. */
+const TEMPORARY = /^\.(.+)\.\d+-[\da-z]+\.tmp$/;
+
+/**
+ * Removes the temporary files of processes that were killed before they could: those of one
+ * target, or, in a folder of okstra's own, of all.
+ */
+export function sweep(folder: string, target?: string): void {
   let entries: string[];
   try {
     entries = readdirSync(folder);
@@ -56,7 +63,8 @@ function sweep(folder: string, name: string): void {
     throw error;
   }
   for (const entry of entries) {
-    if (!entry.startsWith(name) || !/^\d+-[\da-z]+\.tmp$/.test(entry.slice(name.length))) continue;
+    const of = TEMPORARY.exec(entry)?.[1];
+    if (of === undefined || (target !== undefined && of !== target)) continue;
     const file = join(folder, entry);
     const found = lstatSync(file, { throwIfNoEntry: false });
     if (found?.isFile() && Date.now() - found.mtimeMs > STALE) rmSync(file, { force: true });
@@ -81,18 +89,42 @@ function keepOwner(file: number, before: Stats): void {
 /** Makes the folder of a file, and those above it, and their names durable. */
 export function makeFolderOf(file: string): void {
   const folder = dirname(resolve(file));
-  let first: string | undefined;
-  try {
-    first = mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    // A file lies where a folder belongs; the system calls that by another name at the end.
-    if (codeOf(error) !== 'EEXIST') throw error;
-    throw Object.assign(new Error('not a folder', { cause: error }), { code: 'ENOTDIR' });
-  }
+  const first = makeFolder(folder);
   if (first === undefined) return;
   for (let made = folder; ; made = dirname(made)) {
     flushFolder(dirname(made));
-    if (made === resolve(first) || made === dirname(made)) return;
+    if (made === first || made === dirname(made)) return;
+  }
+}
+
+/**
+ * Makes a folder and those above it; answers the first that was not there. Node's own way hides
+ * why it fails, and where a folder says that there is no such file (`/proc`) it never ends.
+ */
+export function makeFolder(folder: string, mode = 0o777): string | undefined {
+  const code = tryFolder(folder, mode);
+  if (code !== 'ENOENT') return code === '' ? folder : undefined;
+  const above = dirname(folder);
+  const first = above === folder ? undefined : makeFolder(above, mode);
+  if (tryFolder(folder, mode) === 'ENOENT') {
+    throw Object.assign(new Error('no such folder'), { code: 'ENOENT' });
+  }
+  return first ?? folder;
+}
+
+/** Makes one folder: `''` where it was made, else why not, where that is no fault. */
+function tryFolder(folder: string, mode: number): '' | 'EEXIST' | 'ENOENT' {
+  try {
+    mkdirSync(folder, { mode });
+    return '';
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return code;
+    const found = statSync(folder, { throwIfNoEntry: false });
+    if (found?.isDirectory()) return 'EEXIST';
+    if (code !== 'EEXIST') throw error;
+    // A file lies where a folder belongs; the system calls that by another name at the end.
+    throw Object.assign(new Error('not a folder', { cause: error }), { code: 'ENOTDIR' });
   }
 }
 

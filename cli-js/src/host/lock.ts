@@ -8,13 +8,13 @@ import {
   constants,
   fstatSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readFileSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from './durable.js';
 import { codeOf, explain, OWN } from './fault.js';
 import { HostError } from './host.js';
 import { native } from './native.js';
@@ -73,7 +73,7 @@ function open(lockFile: string): number {
     return openSync(lockFile, flags, 0o600);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    mkdirSync(dirname(lockFile), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(lockFile), 0o700);
     return openSync(lockFile, flags, 0o600);
   }
 }

@@ -2,8 +2,10 @@
  * Watching files for changes, through chokidar.
  *
  * The folders are watched, not the files: an editor that saves by renaming a new file over the
- * old one, and a file that vanishes and comes back, are both seen that way.
+ * old one, and a file that vanishes and comes back, are both seen that way. A folder that is not
+ * there yet is waited for in the nearest one above it.
  */
+import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import { watch } from 'chokidar';
 import type { Watcher } from './host.js';
@@ -15,6 +17,10 @@ const QUIET = 60;
 export async function watchFiles(paths: readonly string[], changed: () => void): Promise<Watcher> {
   const files = new Set(paths.map((file) => path.resolve(file)));
   const folders = new Set([...files].map((file) => path.dirname(file)));
+  for (const folder of folders) {
+    // A set takes on what is added while one walks through it: so this goes up, folder by folder.
+    if (!existsSync(folder)) folders.add(path.dirname(folder));
+  }
   const watcher = watch([...folders], {
     depth: 0,
     ignoreInitial: true,
@@ -24,8 +30,14 @@ export async function watchFiles(paths: readonly string[], changed: () => void):
     },
   });
   let timer: NodeJS.Timeout | undefined;
-  watcher.on('all', (_event, entry) => {
-    if (!files.has(path.resolve(entry))) return;
+  watcher.on('all', (event, entry) => {
+    const full = path.resolve(entry);
+    // What came with a new folder is no event of its own.
+    if (event === 'addDir' && folders.has(full)) {
+      for (const folder of folders) {
+        if (folder === full || folder.startsWith(full + path.sep)) watcher.add(folder);
+      }
+    } else if (!files.has(full)) return;
     clearTimeout(timer);
     timer = setTimeout(changed, QUIET);
   });

@@ -46,10 +46,13 @@ const WORD: Record<StageState, string> = {
   waiting: 'waiting',
   done: 'done',
   verified: 'verified',
-  pr: 'in a pull request',
+  pr: 'pull request',
   cancelled: 'cancelled',
   broken: 'broken',
 };
+
+/** The states of a stage that has left its evidence. */
+const FINISHED: ReadonlySet<StageState> = new Set(['done', 'verified', 'pr']);
 
 /** The table of all stages. */
 export async function showStages(list: StageList, style: Style): Promise<string> {
@@ -67,18 +70,21 @@ export async function showStages(list: StageList, style: Style): Promise<string>
   const head = ['wave', 'stage', 'title', 'state', 'waits for', 'by', 'since', 'head'];
   const counts = new Map<string, number>();
   for (const { state } of list.stages) counts.set(WORD[state], (counts.get(WORD[state]) ?? 0) + 1);
-  const summary = [...counts].map(([word, count]) => `${count} ${word}`).join(' · ');
+  const said = [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+  const room = Math.max(style.width, NARROWEST);
+  const { wrapText } = said.length > room ? await import('../lazy/wrap.js') : { wrapText: null };
+  const summary = wrapText?.(said, room) ?? [said];
   const stuck = list.stages.flatMap(({ stage, claim }) =>
     claim?.free_with == null
       ? []
       : [`stage ${stage}: its session is ${claim.life}; to free it: ${clean(claim.free_with)}`],
   );
-  return `${await table(head, rows, style)}\n${[summary, ...stuck].join('\n')}\n`;
+  return `${await table(head, rows, ['title', 'state', 'by'], style)}\n${[...summary, ...stuck].join('\n')}\n`;
 }
 
 function stateOf({ state, claim, stale }: StageLine): string {
   const life = claim === null || claim.life === 'live' ? '' : ` (${claim.life})`;
-  return `${WORD[state]}${life}${stale ? ', the plan changed since' : ''}`;
+  return `${WORD[state]}${life}${stale ? ', stale' : ''}`;
 }
 
 /** A claimed stage: everything a session needs to build it. */
@@ -109,7 +115,7 @@ export function showStage(answer: ShowAnswer, _style: Style): string {
     ['since', line.since],
     ['head', line.head],
     ['verdict', line.verdict],
-    ['evidence', line.state === 'done' || line.head !== null ? answer.carry_path : null],
+    ['evidence', FINISHED.has(line.state) ? answer.carry_path : null],
     ['free with', line.claim?.free_with ?? null],
   ];
   return `${factsOf(facts)}${brief(answer)}`;
@@ -163,7 +169,7 @@ export async function showExplanation(answer: NextAnswer, style: Style): Promise
   const order = answer.order === 'number' ? 'the lowest number' : 'the longest chain of steps';
   const verdict =
     answer.refusal === null ? `order: ${order} first` : `nothing to claim: ${answer.refusal}`;
-  return `${await table(head, rows, style)}\n${clean(verdict)}\n`;
+  return `${await table(head, rows, ['why'], style)}\n${clean(verdict)}\n`;
 }
 
 function reason({ readiness, waits_for, shares }: Explanation): string {
@@ -187,37 +193,48 @@ export async function showRows(rows: readonly LedgerRow[], width: number): Promi
     stages.join(', '),
     status ?? '?',
     clean(impl_task_key),
-    clean(says),
+    // Whole ids are for programs.
+    clean(says).replace(/\bhead ([\da-f]{7})[\da-f]{33,}/, 'head $1'),
   ]);
-  return table(head, cells, { width, color: false });
+  return table(head, cells, ['key', 'says'], { width, color: false });
 }
+
+/** Between two columns. */
+const GAP = '  ';
 
 /** Letters and marks of one column each. */
 const NARROW = /^[ -~¡-˿–…○▶◇·✓✔⇡✕]*$/;
 
 /**
- * Rows in columns as wide as they need; the widest gives way where there is no room. Only a table
- * that has to wrap, or has letters of unusual width, loads what measures them: 15 ms.
+ * Rows in columns as wide as they need; columns without any cell are left out. Only a table that
+ * is too wide, or has letters of unusual width, loads what measures them.
  */
-async function table(head: string[], rows: string[][], { width, color }: Style): Promise<string> {
+async function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  flexible: readonly string[],
+  { width, color }: Style,
+): Promise<string> {
   const room = Math.max(width, NARROWEST);
-  const all = [head, ...rows];
-  const needed = head.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)) + 2);
-  const total = needed.reduce((sum, columns) => sum + columns, 0);
-  const paintHead = (row: string[]) => (color ? row.map((text) => paint('bold', text)) : row);
-  let text: string;
+  const used = head.map((_, at) => at).filter((at) => rows.some((row) => row[at] !== ''));
+  const all = [head, ...rows].map((row) => used.map((at) => row[at] ?? ''));
+  const widths = used.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  const total = widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length);
+  let lines: string[];
+  let isTable = true;
   if (total <= room && all.every((row) => row.every((cell) => NARROW.test(cell)))) {
-    const padded = all.map((row) => row.map((cell, at) => cell.padEnd(needed[at] ?? 0)));
-    text = [paintHead(padded[0] ?? []), ...padded.slice(1)].map((row) => row.join('')).join('\n');
+    lines = all.map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join(GAP)
+        .trimEnd(),
+    );
   } else {
-    const widest = needed.indexOf(Math.max(...needed));
-    const spare = Math.max(10, (needed[widest] ?? 0) - Math.max(0, total - room));
-    const widths = needed.map((columns, at) => (at === widest ? spare : columns));
     const { wrapRows } = await import('../lazy/wrap.js');
-    text = wrapRows([paintHead(head), ...rows], widths, room);
+    ({ lines, isTable } = wrapRows(all, flexible, GAP, room));
   }
-  const lines = text.split('\n').map((line) => line.trimEnd());
-  return `${lines.join('\n')}\n`;
+  const [first = '', ...others] = lines;
+  return `${[color && isTable ? paint('bold', first) : first, ...others].join('\n')}\n`;
 }
 
 /** How long ago, in the largest unit that says something. */

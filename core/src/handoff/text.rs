@@ -1,5 +1,7 @@
 //! The text of pull requests.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use crate::printable::printable;
@@ -39,16 +41,16 @@ const SHORT: usize = 7;
 pub fn pull_request_text(all: &[HandOverStage], stages: &[u32]) -> PullRequestText {
     let of = |stage: u32| all.iter().find(|it| it.stage == stage);
     let chosen: Vec<&HandOverStage> = stages.iter().filter_map(|stage| of(*stage)).collect();
-    let title = match chosen.as_slice() {
-        [only] => format!("Stage {}: {}", only.stage, printable(&only.title)),
-        _ => {
-            let list: Vec<String> = stages.iter().map(ToString::to_string).collect();
-            format!("Stages {}", list.join(", "))
-        }
+    let title = if let [only] = chosen.as_slice() {
+        format!("Stage {}: {}", only.stage, printable(&only.title))
+    } else {
+        let list: Vec<String> = stages.iter().map(ToString::to_string).collect();
+        format!("Stages {}", list.join(", "))
     };
+    // Writing to a string cannot fail.
     let mut body = String::from("## Stage\n\n");
     for stage in &chosen {
-        body.push_str(&format!("{}: {}\n", stage.stage, markdown(&stage.title)));
+        let _ = writeln!(body, "{}: {}", stage.stage, markdown(&stage.title));
     }
     let mut carried = String::new();
     for stage in &chosen {
@@ -61,15 +63,16 @@ pub fn pull_request_text(all: &[HandOverStage], stages: &[u32]) -> PullRequestTe
         }
     }
     if !carried.is_empty() {
-        body.push_str(&format!("\n## Carry-In summary\n\n{carried}"));
+        let _ = write!(body, "\n## Carry-In summary\n\n{carried}");
     }
     let last = all.iter().rposition(|it| stages.contains(&it.stage));
     let first = all.iter().position(|it| stages.contains(&it.stage));
     let next = last.and_then(|at| all.get(at + 1));
     body.push_str("\n## Next stage\n\n");
-    match next {
-        Some(next) => body.push_str(&format!("{}: {}\n", next.stage, markdown(&next.title))),
-        None => body.push_str("(last stage)\n"),
+    if let Some(next) = next {
+        let _ = writeln!(body, "{}: {}", next.stage, markdown(&next.title));
+    } else {
+        body.push_str("(last stage)\n");
     }
     let previous = first.and_then(|at| all.get(at.checked_sub(1)?));
     let number =
@@ -77,7 +80,7 @@ pub fn pull_request_text(all: &[HandOverStage], stages: &[u32]) -> PullRequestTe
     let links: Vec<String> =
         [number("Previous", previous), number("Next", next)].into_iter().flatten().collect();
     if !links.is_empty() {
-        body.push_str(&format!("\n{}\n", links.join(", ")));
+        let _ = writeln!(body, "\n{}", links.join(", "));
     }
     PullRequestText { title, body }
 }
@@ -100,10 +103,10 @@ pub fn collector_text(
     };
     let mut body = String::from("## Stages\n\n");
     for stage in chosen {
-        body.push_str(&format!("- {}: {}{}\n", stage.stage, markdown(&stage.title), short(stage)));
+        let _ = writeln!(body, "- {}: {}{}", stage.stage, markdown(&stage.title), short(stage));
     }
     if let Some(report) = report {
-        body.push_str(&format!("\n## Verification\n\nAccepted: {}\n", code(report)));
+        let _ = writeln!(body, "\n## Verification\n\nAccepted: {}", code(report));
     }
     PullRequestText { title, body }
 }
@@ -119,7 +122,7 @@ fn carry_line(stage: &HandOverStage) -> String {
     let mut line = format!("- Stage {}: {}", stage.stage, markdown(&stage.title));
     let names: Vec<String> = stage.identifiers.iter().map(|name| code(name)).collect();
     if !names.is_empty() {
-        line.push_str(&format!(" — {}", names.join(", ")));
+        let _ = write!(line, " — {}", names.join(", "));
     }
     line.push_str(&short(stage));
     line.push('\n');

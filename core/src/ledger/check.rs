@@ -1,5 +1,7 @@
 //! Checking and repairing a ledger.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use super::read::{self, BadLine};
@@ -130,14 +132,16 @@ pub fn check_ledger(ledger: &[u8]) -> LedgerReport {
                         let record = sum.stage(row.stage);
                         let taken =
                             record.is_some_and(|it| it.is_taken(&row.impl_task_key, status));
-                        let frees = record.is_some_and(|it| {
-                            it.claims.iter().any(|claim| state::is_released(claim, &row))
-                        });
+                        let frees = || {
+                            record.is_some_and(|it| {
+                                it.claims.iter().any(|claim| state::is_released(claim, &row))
+                            })
+                        };
                         if taken && status == super::Status::Started {
                             note(String::from("repeats a claim that stands; the first counts"));
                         } else if taken && status == super::Status::Done {
                             note(String::from("corrects an earlier done row; the latest counts"));
-                        } else if !frees && status == super::Status::Released {
+                        } else if status == super::Status::Released && !frees() {
                             note(String::from("releases a claim that there is not; ignored"));
                         }
                     }
@@ -185,7 +189,8 @@ fn readable(bytes: &[u8], out: &mut String) {
     for chunk in bytes.utf8_chunks() {
         out.push_str(chunk.valid());
         for byte in chunk.invalid() {
-            out.push_str(&format!("\\x{byte:02x}"));
+            // Writing to a string cannot fail.
+            let _ = write!(out, "\\x{byte:02x}");
         }
     }
 }

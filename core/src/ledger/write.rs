@@ -9,6 +9,7 @@ use super::{Status, Verdict, read};
 use crate::render::encoded;
 
 /// A `started` row.
+#[expect(clippy::struct_field_names, reason = "the fields are named as in the row")]
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Started<'a> {
     pub(crate) impl_task_key: &'a str,

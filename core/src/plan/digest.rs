@@ -49,7 +49,6 @@ fn add(part: &str, out: &mut String) {
         if line.is_empty() || is_delimiter(line) {
             continue;
         }
-        let in_table = line.starts_with('|');
         let start = out.len();
         let mut gap = false;
         for ch in line.chars() {
@@ -57,7 +56,8 @@ fn add(part: &str, out: &mut String) {
                 gap = true;
                 continue;
             }
-            let beside_pipe = in_table && (ch == '|' || out.ends_with('|'));
+            // Tables may go without pipes at their ends, so every line is taken for a row.
+            let beside_pipe = ch == '|' || out.ends_with('|');
             if gap && out.len() > start && !beside_pipe {
                 out.push(' ');
             }
@@ -70,7 +70,7 @@ fn add(part: &str, out: &mut String) {
 
 /// Whether a line is the row of dashes under a table's header.
 fn is_delimiter(line: &str) -> bool {
-    line.starts_with('|')
+    line.contains('|')
         && line.contains('-')
         && line.chars().all(|ch| matches!(ch, '|' | '-' | ':') || ch.is_whitespace())
 }

@@ -99,6 +99,8 @@ pub struct BundleStage {
     pub exit_contract: Option<String>,
     /// The Markdown of `Stage Validation`.
     pub validation: Option<String>,
+    /// What the stages it depends on promise: the Markdown of their `Stage Exit Contract`.
+    pub contracts: Vec<DependencyContract>,
     /// What the stages it depends on left.
     pub evidence: Vec<DependencyEvidence>,
     /// The worktree, absolute; `None` in a preview.
@@ -126,6 +128,15 @@ pub struct BundleStep {
     pub command: String,
     /// The text of the `expected` cell.
     pub expected: String,
+}
+
+/// The exit contract of a stage that another depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DependencyContract {
+    /// The stage that promises it.
+    pub stage: u32,
+    /// The Markdown.
+    pub text: String,
 }
 
 /// The evidence of a stage that another depends on.
@@ -260,6 +271,14 @@ pub fn stage_map(source: &[u8]) -> Result<Vec<StageMapEntry>, OkstraError> {
 pub fn stage_of_plan(source: &[u8], stage_number: u32) -> Result<Option<BundleStage>, OkstraError> {
     let plan = parse_plan(source)?;
     let stage_map = map_of(&plan);
+    let contracts: Vec<DependencyContract> = plan
+        .stages
+        .iter()
+        .filter_map(|stage| {
+            let text = stage.section.as_ref()?.exit_contract.clone()?;
+            Some(DependencyContract { stage: stage.stage_number?, text })
+        })
+        .collect();
     let mut stages = plan.stages.into_iter();
     let is_it =
         |stage: &crate::plan::Stage| stage.stage_number == Some(stage_number) && !stage.cancelled;
@@ -269,6 +288,10 @@ pub fn stage_of_plan(source: &[u8], stage_number: u32) -> Result<Option<BundleSt
     let mut found = BundleStage {
         stage_number,
         title: stage.title,
+        contracts: contracts
+            .into_iter()
+            .filter(|contract| stage.depends_on.contains(&contract.stage))
+            .collect(),
         depends_on: stage.depends_on,
         stage_map,
         ..BundleStage::default()

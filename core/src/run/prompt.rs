@@ -106,6 +106,10 @@ fn stage_page(
 fn carry_in(stage: &BundleStage, page: &mut String) {
     *page += "\n## Carry-In\n\nWhat the plan says the stage begins with:\n\n";
     quoted_or(stage.carry_in.as_deref(), "Nothing.\n", page);
+    for contract in &stage.contracts {
+        let _ = write!(page, "\nWhat stage {} promises to leave behind:\n\n", contract.stage);
+        quoted_or(Some(&contract.text), "Nothing.\n", page);
+    }
     for evidence in &stage.evidence {
         let _ = write!(
             page,

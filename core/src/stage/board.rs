@@ -287,13 +287,13 @@ impl<'d, 'a> Board<'d, 'a> {
         given.cloned().unwrap_or_else(|| {
             let layout = &self.layout;
             let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-            match (&layout.project_root, &layout.task_group, &layout.task_id) {
-                (Some(root), Some(group), Some(id)) => format!("{}:{group}:{id}", name(root)),
-                _ => {
-                    let file = name(&self.facts.plan);
-                    file.strip_suffix(".md").unwrap_or(&file).to_owned()
-                }
+            if let (Some(root), Some(group), Some(id)) =
+                (&layout.project_root, &layout.task_group, &layout.task_id)
+            {
+                return format!("{}:{group}:{id}", name(root));
             }
+            let file = name(&self.facts.plan);
+            file.strip_suffix(".md").unwrap_or(&file).to_owned()
         })
     }
 

@@ -107,51 +107,85 @@ pub(crate) fn task_carry_path(carry_path: &str, stage: u32) -> String {
 }
 
 /// The commands of a `Stage Validation`: `- post: npm test`, the lines and list items under
-/// `- post:`, or an item before these that is nothing but code.
+/// `- post:`, or an item that is nothing but code, which is for the end.
+///
+/// An item beside `- post:` is not under it: it may be prose, and what is taken for a command may
+/// be run.
 pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
-    let mut found = Vec::new();
-    let mut when: Option<&'static str> = None;
+    let mut found: Vec<ValidationCommand> = Vec::new();
+    let mut marker: Option<Marker> = None;
     let mut fence: Option<&str> = None;
+    // Whether the line before goes on in the next.
+    let mut goes_on = false;
     for line in markdown.lines() {
         let text = line.trim();
+        let indent = line.len() - line.trim_start().len();
         if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark)) {
             fence = match fence {
                 None => Some(mark),
                 Some(open) if open == mark => None,
                 open => open,
             };
+            goes_on = false;
             continue;
         }
         if text.is_empty() {
             continue;
         }
         let item = text.trim_start_matches(['-', '*', '+']).trim_start();
-        let bare = item.trim_start_matches('*').trim_start_matches('`');
-        let named = WHEN.into_iter().find_map(|name| {
-            let head = bare.get(..name.len()).filter(|head| head.eq_ignore_ascii_case(name))?;
-            let behind = bare.get(head.len()..)?.trim_start_matches(['*', '`', ' ']);
-            let rest = behind.strip_prefix([':', '：'])?;
-            Some((name, rest.trim_start_matches('*').trim()))
-        });
-        let command = match (fence, named) {
-            (None, Some((name, rest))) => {
-                when = Some(name);
-                rest
-            }
-            _ if fence.is_some() => text,
-            _ if item.len() < text.len() => item,
-            _ => continue,
+        let is_item = ["- ", "* ", "+ "].into_iter().any(|mark| text.starts_with(mark));
+        let command = if fence.is_some() {
+            text.strip_prefix("$ ").unwrap_or(text)
+        } else if let Some((when, rest)) = named(item) {
+            marker = Some(Marker { when, indent, is_item, bare: rest.is_empty() });
+            rest
+        } else if is_item {
+            let under = |it: &Marker| if it.is_item { indent > it.indent } else { it.bare };
+            marker = marker.filter(under);
+            item
+        } else {
+            continue;
         };
         let code = command.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
         let code = code.filter(|inner| !inner.contains('`')).map(str::trim);
         let command = code.unwrap_or(command);
-        // A command without a time is for the end.
-        let when = when.or(code.map(|_| "post"));
-        if let (Some(when), false) = (when, command.is_empty()) {
-            found.push(ValidationCommand { when, command: command.to_owned() });
+        let when = match &marker {
+            Some(it) => it.when,
+            None if is_item && code.is_some() && fence.is_none() => "post",
+            None => continue,
+        };
+        if command.is_empty() {
+            continue;
         }
+        let whole = command.strip_suffix('\\').filter(|_| fence.is_some());
+        let part = whole.unwrap_or(command).trim_end();
+        match found.last_mut().filter(|_| goes_on) {
+            Some(last) => last.command = format!("{} {part}", last.command),
+            None => found.push(ValidationCommand { when, command: part.to_owned() }),
+        }
+        goes_on = whole.is_some();
     }
     found
+}
+
+/// A line that says when the commands on it and under it are for.
+struct Marker {
+    when: &'static str,
+    indent: usize,
+    is_item: bool,
+    /// Whether nothing else stands on it.
+    bare: bool,
+}
+
+/// `post: npm test`, in bold or code too: when, and what stands behind.
+fn named(item: &str) -> Option<(&'static str, &str)> {
+    let plain = item.trim_start_matches('*').trim_start_matches('`');
+    WHEN.into_iter().find_map(|name| {
+        let head = plain.get(..name.len()).filter(|head| head.eq_ignore_ascii_case(name))?;
+        let behind = plain.get(head.len()..)?.trim_start_matches(['*', '`', ' ']);
+        let rest = behind.strip_prefix([':', '：'])?;
+        Some((name, rest.trim_start_matches('*').trim()))
+    })
 }
 
 #[cfg(test)]
@@ -160,9 +194,36 @@ mod tests {
 
     #[test]
     fn commands_are_read_in_every_usual_writing() {
-        let text = "- `a`\n- a page\n- pre: `true`\n- **post**: pytest -k bar\n- mid:\n  - a `b` c\n\n```sh\nd\n```\n\nprose\n";
-        let found: Vec<String> =
-            commands(text).into_iter().map(|it| format!("{} {}", it.when, it.command)).collect();
-        assert_eq!(found, ["post a", "pre true", "post pytest -k bar", "mid a `b` c", "mid d"]);
+        let table: [(&str, &[&str]); 18] = [
+            ("- `a`\n- a page\n- pre: b\n", &["post a", "pre b"]),
+            ("- post: a\n- `b`\n- `c` works\n", &["post a", "post b"]),
+            (
+                "- pre: `true`\n- **post**: pytest -k bar\n- mid:\n  - a `b` c\n\n```sh\nd\n```\n\nprose\n",
+                &["pre true", "post pytest -k bar", "mid a `b` c", "mid d"],
+            ),
+            ("- Post: x\r\n* PRE：`y`\r\n", &["post x", "pre y"]),
+            ("**post:** x", &["post x"]),
+            ("`post`: x", &["post x"]),
+            ("post:\n\n- a\n- `b`\n", &["post a", "post b"]),
+            ("post:\n\n```sh\n$ a \\\n  --all\nb\n```\n", &["post a --all", "post b"]),
+            ("- post:\n  ```\n  a\n  ```\n", &["post a"]),
+            ("- post: a\n  - b\n", &["post a", "post b"]),
+            // What stands beside it is no command.
+            ("- post: a\n- the page shows the price\n", &["post a"]),
+            ("- post: a\n- then look at it\n  - and at that\n", &["post a"]),
+            ("post: a\n\n- the page shows the price\n", &["post a"]),
+            ("- post: a\n- notes\n\n```sh\nrm -r x\n```\n", &["post a"]),
+            ("`cargo test`\n\n```sh\na\n```\n", &[]),
+            ("- postpone: a\n- post a\n- post:\n", &[]),
+            ("```\npost: a\n```\n", &[]),
+            ("- post: --flag `a` and `b`\n", &["post --flag `a` and `b`"]),
+        ];
+        for (text, expected) in table {
+            let found: Vec<String> = commands(text)
+                .into_iter()
+                .map(|it| format!("{} {}", it.when, it.command))
+                .collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
     }
 }

@@ -78,7 +78,7 @@ pub fn claim(
     board::valid(&doc)?;
     let mut board = Board::new(&doc, ledger, facts)?;
     if let Some(held) = held(&board, &request.stage) {
-        if let Some(needs) = board.needs() {
+        if let (Some(needs), false) = (board.needs(), is_same_process(facts, &held)) {
             return Ok(needs);
         }
         let held = moved(&mut board, held, request);
@@ -175,12 +175,15 @@ fn held(board: &Board<'_, '_>, wish: &str) -> Option<Claim> {
     board.state.holders().find(fits).cloned()
 }
 
+fn is_same_process(facts: &Facts, held: &Claim) -> bool {
+    (facts.caller.pid, &facts.caller.pid_start) == (held.pid, &held.pid_start)
+}
+
 /// The claim of a session that goes on in another process, as an agent does that was resumed: with
 /// its old process it would count as dead, and anybody could take it. It keeps its id.
 fn moved(board: &mut Board<'_, '_>, held: Claim, request: &ClaimRequest) -> Claim {
     let facts = board.facts;
-    let same_process = (facts.caller.pid, &facts.caller.pid_start) == (held.pid, &held.pid_start);
-    if same_process || board.view(&held).life != Life::Dead {
+    if is_same_process(facts, &held) || board.view(&held).life != Life::Dead {
         return held;
     }
     let stage = held.stage;

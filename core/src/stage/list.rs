@@ -122,11 +122,11 @@ pub(super) fn line(
     stage: u32,
     wave: Option<u32>,
     explained: Option<&Explanation>,
-    stale: bool,
+    is_stale: bool,
 ) -> StageLine {
     let record = board.state.stage(stage).cloned().unwrap_or_default();
     let accepted = record.verified.as_ref().is_some_and(|it| it.verdict == Some(Verdict::Accepted));
-    let state = match explained.map(|it| it.readiness) {
+    let stands = match explained.map(|it| it.readiness) {
         Some(Readiness::Ready) => StageState::Ready,
         Some(Readiness::Running) => StageState::Running,
         Some(Readiness::Reserved) => StageState::Reserved,
@@ -137,7 +137,7 @@ pub(super) fn line(
         Some(Readiness::Done) => StageState::Done,
         Some(Readiness::Broken) | None => StageState::Broken,
     };
-    let since = match state {
+    let since = match stands {
         StageState::Pr => record.pr.as_ref().map(|it| &it.opened_at),
         StageState::Verified => record.verified.as_ref().map(|it| &it.verified_at),
         StageState::Done => record.done.as_ref().map(|it| &it.completed_at),
@@ -156,7 +156,7 @@ pub(super) fn line(
         stage,
         title: board.row(stage).map(|row| row.title.clone()).unwrap_or_default(),
         wave,
-        state,
+        state: stands,
         waits_for: explained.map(|it| it.waits_for.clone()).unwrap_or_default(),
         steps: board
             .section(stage)
@@ -168,7 +168,7 @@ pub(super) fn line(
         since,
         head: head.filter(|head| !head.is_empty()).cloned(),
         claim: record.holder().map(|claim| board.view(claim)),
-        stale,
+        stale: is_stale,
         verdict: record.verified.and_then(|it| it.verdict),
         pull_request: record.pr.as_deref().cloned(),
     }

@@ -118,8 +118,8 @@ pub fn show(
     let explained = choose::explain(&request).into_iter().find(|it| it.stage == stage);
     drop(request);
     let wave = graph.nodes.iter().find(|node| node.stage == stage).and_then(|node| node.wave);
-    let stale = board.stale();
-    let line = line(&board, stage, wave, explained.as_ref(), stale.contains(&stage));
+    let is_stale = board.stale().contains(&stage);
+    let line = line(&board, stage, wave, explained.as_ref(), is_stale);
     let answer = ShowAnswer { brief: board.brief(stage), line, warnings: board.warnings.clone() };
     Ok(board.decided(Vec::new(), answer))
 }

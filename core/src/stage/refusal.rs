@@ -294,15 +294,16 @@ impl StageRefusal {
             | Self::Uncommitted { stage, .. }
             | Self::BaseLost { stage, .. }
             | Self::HeadDiffers { stage, .. }
-            | Self::EvidenceWrong { stage, .. } => Some(*stage),
-            Self::Choose { reason, .. } => match reason {
-                Refusal::Cancelled { stage }
-                | Refusal::AlreadyCompleted { stage }
-                | Refusal::AlreadyStarted { stage, .. }
-                | Refusal::Reserved { stage }
-                | Refusal::Waits { stage, .. } => Some(*stage),
-                _ => None,
-            },
+            | Self::EvidenceWrong { stage, .. }
+            | Self::Choose {
+                reason:
+                    Refusal::Cancelled { stage }
+                    | Refusal::AlreadyCompleted { stage }
+                    | Refusal::AlreadyStarted { stage, .. }
+                    | Refusal::Reserved { stage }
+                    | Refusal::Waits { stage, .. },
+                ..
+            } => Some(*stage),
             _ => None,
         }
     }

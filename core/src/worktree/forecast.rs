@@ -111,11 +111,8 @@ pub struct Forecast {
 pub fn forecast(stages: &[ForecastStage], request: &ForecastRequest) -> Forecast {
     let known = Known::new(&request.ancestry);
     let below = below(stages);
-    let tried: BTreeMap<(&str, &str), &MergeResult> = request
-        .merges
-        .iter()
-        .map(|it| (ordered(&it.first_head, &it.second_head), it))
-        .collect();
+    let tried: BTreeMap<(&str, &str), &MergeResult> =
+        request.merges.iter().map(|it| (ordered(&it.first_head, &it.second_head), it)).collect();
     let with_head: Vec<(&ForecastStage, &str)> = stages
         .iter()
         .filter_map(|it| Some((it, it.head.as_deref().filter(|head| !head.is_empty())?)))

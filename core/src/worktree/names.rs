@@ -4,6 +4,8 @@
 //! share a branch because of a character that git does not take: an id that had to be changed
 //! carries a hash of what it was.
 
+use std::fmt::Write as _;
+
 use crate::digest::sha256_hex;
 use crate::layout::{join, sanitised};
 use crate::order;
@@ -50,7 +52,11 @@ pub fn collector_branch(prefix: &str, task_id: &str, group: &[u32]) -> String {
     let mut stages = group.to_vec();
     order::sort(&mut stages);
     stages.dedup();
-    let mut list: String = stages.iter().map(|stage| format!("-s{stage}")).collect();
+    let mut list = String::new();
+    for stage in &stages {
+        // Writing to a string cannot fail.
+        let _ = write!(list, "-s{stage}");
+    }
     if list.len() > MOST_STAGES {
         list = format!("-{}", short_hash(&list));
     }

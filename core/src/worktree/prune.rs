@@ -49,8 +49,21 @@ pub struct PruneEntry {
 }
 
 decode!(PruneEntry {
-    task_key, stage, project_root, path, branch, state, exists, head, dirty, commits, kept_in,
-    stages, locked, current, bytes
+    task_key,
+    stage,
+    project_root,
+    path,
+    branch,
+    state,
+    exists,
+    head,
+    dirty,
+    commits,
+    kept_in,
+    stages,
+    locked,
+    current,
+    bytes
 });
 
 /// What the stage of a worktree does.
@@ -152,9 +165,8 @@ pub fn prune(entries: &[PruneEntry], request: &PruneRequest) -> Result<PrunePlan
     let mut lines = Vec::with_capacity(entries.len());
     let (mut removed, mut bytes) = (0_u32, 0_u64);
     for entry in entries {
-        let line = judge(entry, request.force, &|stage| {
-            !gone.contains(&(entry.task_key.as_str(), stage))
-        });
+        let line =
+            judge(entry, request.force, &|stage| !gone.contains(&(entry.task_key.as_str(), stage)));
         if line.fate == Fate::Remove {
             gone.insert((&entry.task_key, entry.stage));
             removed = removed.saturating_add(1);

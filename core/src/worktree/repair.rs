@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::names;
 use super::refusal::what_of;
 use super::registry::{
-    self, Registry, RegistryFacts, RegisteredTask, StageWorktree, TaskWorktree, WorktreeState,
+    self, RegisteredTask, Registry, RegistryFacts, StageWorktree, TaskWorktree, WorktreeState,
 };
 use crate::claims::ProcessState;
 use crate::decode::decode;
@@ -296,15 +296,21 @@ impl Place<'_> {
         let over = if record.done.is_some() {
             "is done"
         } else if record.released.is_empty() {
-            let words = format!("stage {stage} is worked in by nobody: no claim of it was recorded");
+            let words =
+                format!("stage {stage} is worked in by nobody: no claim of it was recorded");
             return Some(self.finding(
-                RepairKind::NeverClaimed, stage, &entry.path, words, repair, keep(),
+                RepairKind::NeverClaimed,
+                stage,
+                &entry.path,
+                &words,
+                repair,
+                keep(),
             ));
         } else {
             "was given back"
         };
         let words = format!("stage {stage} {over}, and its worktree still counts as worked in");
-        Some(self.finding(RepairKind::StillActive, stage, &entry.path, words, repair, keep()))
+        Some(self.finding(RepairKind::StillActive, stage, &entry.path, &words, repair, keep()))
     }
 
     /// Whether the ledger has a running claim of this entry.
@@ -321,24 +327,29 @@ impl Place<'_> {
         let StageWorktree { stage, path, branch, .. } = entry;
         let stage = *stage;
         let (task_key, maker) = (self.task.task_key.clone(), registry::maker_name(entry));
-        let state = registry::state_of(&self.facts.registry, entry.by.as_ref());
-        if state == Some(ProcessState::Alive) {
+        let process = registry::state_of(&self.facts.registry, entry.by.as_ref());
+        if process == Some(ProcessState::Alive) {
             return None;
         }
         if running {
             let words = format!("stage {stage} is claimed, and its worktree still counts as begun");
             let actions = vec![WorktreeAction::Activate { task_key, stage }];
             let kind = RepairKind::NotActivated;
-            return Some(self.finding(kind, stage, path, words, "calls it ready", actions));
+            return Some(self.finding(kind, stage, path, &words, "calls it ready", actions));
         }
-        if state != Some(ProcessState::Gone) {
+        if process != Some(ProcessState::Gone) {
             let words = format!(
                 "the worktree of stage {stage} is being made by {maker}, which cannot be judged \
                  from here"
             );
             let repair = "nothing; where nobody makes it, 'okstra worktree remove' takes it away";
             return Some(self.finding(
-                RepairKind::MakerUnknown, stage, path, words, repair, Vec::new(),
+                RepairKind::MakerUnknown,
+                stage,
+                path,
+                &words,
+                repair,
+                Vec::new(),
             ));
         }
         let words = format!("the worktree of stage {stage} was begun by {maker}, which is gone");
@@ -349,14 +360,24 @@ impl Place<'_> {
             let repair = "calls it kept, for its branch has commits of its own";
             let actions = vec![WorktreeAction::Keep { task_key, stage }];
             return Some(self.finding(
-                RepairKind::HalfProvisioned, stage, path, words, repair, actions,
+                RepairKind::HalfProvisioned,
+                stage,
+                path,
+                &words,
+                repair,
+                actions,
             ));
         }
         if self.there(path) && listed.is_none() {
             let repair = "nothing: the folder is there and git does not know it; look at it, move \
                           it away and repair again";
             return Some(self.finding(
-                RepairKind::HalfProvisioned, stage, path, words, repair, Vec::new(),
+                RepairKind::HalfProvisioned,
+                stage,
+                path,
+                &words,
+                repair,
+                Vec::new(),
             ));
         }
         let mut actions = Vec::new();
@@ -371,11 +392,17 @@ impl Place<'_> {
         }
         actions.push(WorktreeAction::Forget { task_key, stage });
         let repair = "takes away what there is of it; it has no commit of its own";
-        Some(self.finding(RepairKind::HalfProvisioned, stage, path, words, repair, actions))
+        Some(self.finding(RepairKind::HalfProvisioned, stage, path, &words, repair, actions))
     }
 
     /// A worktree against git and the disk.
-    fn on_disk(&self, stage: u32, path: &str, branch: &str, running: bool) -> Option<RepairFinding> {
+    fn on_disk(
+        &self,
+        stage: u32,
+        path: &str,
+        branch: &str,
+        running: bool,
+    ) -> Option<RepairFinding> {
         let of = what_of(stage);
         let listed = self.listed(path);
         let head = self.branch(branch);
@@ -388,11 +415,11 @@ impl Place<'_> {
                 let restore =
                     WorktreeAction::RestoreWorktree { project_root, path: path_text, branch };
                 let repair = "makes it again from its branch; what was in no commit is lost";
-                return Some(self.finding(kind, stage, path, words, repair, vec![restore]));
+                return Some(self.finding(kind, stage, path, &words, repair, vec![restore]));
             }
             if running {
                 let repair = "nothing: a claim works in it; release the stage, then repair again";
-                return Some(self.finding(kind, stage, path, words, repair, Vec::new()));
+                return Some(self.finding(kind, stage, path, &words, repair, Vec::new()));
             }
             let mut actions = Vec::new();
             if listed.is_some() {
@@ -410,13 +437,13 @@ impl Place<'_> {
             } else {
                 String::from("forgets it")
             };
-            return Some(self.finding(kind, stage, path, words, &repair, actions));
+            return Some(self.finding(kind, stage, path, &words, &repair, actions));
         }
         let Some(listed) = listed else {
             let words = format!("the folder of {of} is no worktree of {project_root}");
             let actions = vec![WorktreeAction::Reconnect { project_root, path: path.to_owned() }];
             let repair = "lets git look for the connection; the folder stays in any case";
-            return Some(self.finding(RepairKind::NotInGit, stage, path, words, repair, actions));
+            return Some(self.finding(RepairKind::NotInGit, stage, path, &words, repair, actions));
         };
         if listed.branch.as_deref() == Some(branch) || branch.is_empty() {
             return None;
@@ -427,7 +454,7 @@ impl Place<'_> {
                 "nothing; 'git switch -c {branch}' in the worktree makes it at the commit it is at"
             );
             let kind = RepairKind::BranchMissing;
-            return Some(self.finding(kind, stage, path, words, &repair, Vec::new()));
+            return Some(self.finding(kind, stage, path, &words, &repair, Vec::new()));
         }
         let found = match &listed.branch {
             Some(found) => format!("the branch {found}"),
@@ -435,7 +462,7 @@ impl Place<'_> {
         };
         let words = format!("the worktree of {of} has {found} checked out instead of {branch}");
         let repair = format!("nothing; 'git switch {branch}' in the worktree goes back to it");
-        Some(self.finding(RepairKind::OtherBranch, stage, path, words, &repair, Vec::new()))
+        Some(self.finding(RepairKind::OtherBranch, stage, path, &words, &repair, Vec::new()))
     }
 
     fn there(&self, path: &str) -> bool {
@@ -462,7 +489,7 @@ impl Place<'_> {
         kind: RepairKind,
         stage: u32,
         path: &str,
-        message: String,
+        message: &str,
         repair: &str,
         actions: Vec<WorktreeAction>,
     ) -> RepairFinding {
@@ -471,7 +498,7 @@ impl Place<'_> {
             task_key: Some(self.task.task_key.clone()),
             stage: (stage > 0).then_some(stage),
             path: path.to_owned(),
-            message: printable(&message).into_owned(),
+            message: printable(message).into_owned(),
             repair: printable(repair).into_owned(),
             actions,
         }

@@ -2,7 +2,8 @@
 //!
 //! It is measured at one size and at four times that size: the second may take less than eight
 //! times as long, so that quadratic work is seen and a busy machine is not. Only of optimised
-//! code: `cargo test --release -p okstra-core --test plans growth`.
+//! code: `cargo test --release -p okstra-core --test plans growth`. Stages to choose from and the
+//! rows of ledgers are measured in the same way.
 #![expect(
     clippy::disallowed_types,
     clippy::print_stderr,
@@ -13,6 +14,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use okstra_core::check::{CheckOptions, check_plan};
+use okstra_core::choose::{ChooseRequest, Holder, Order, StageFacts, choose, explain};
+use okstra_core::ledger::LedgerState;
+use okstra_core::ledger::check::{check_ledger, repair_ledger};
 
 use crate::hostile::{MANY, Seed, everything, list, many, map, seeds};
 
@@ -171,4 +175,128 @@ fn a_hundred_thousand_stages_are_checked() {
         assert!(took < MOST_TIME, "{name}: {took:?}");
         eprintln!("{name}: {took:?}");
     }
+}
+
+/// Work on stages or rows at a size. The work is made first, so that only it is timed.
+type Work = Box<dyn Fn()>;
+
+fn expect_growth_of(name: &str, sizes: &[usize], make: &dyn Fn(usize) -> Work) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let works: Vec<Work> = sizes.iter().map(|size| make(*size)).collect();
+    let timed = |work: &Work| {
+        let start = Instant::now();
+        work();
+        start.elapsed()
+    };
+    for (pair, size) in works.windows(2).zip(sizes) {
+        let [small, large] = pair else { continue };
+        let (mut best_small, mut best_large) = (Duration::MAX, Duration::MAX);
+        for _ in 0..ROUNDS {
+            best_small = best_small.min(timed(small));
+            best_large = best_large.min(timed(large));
+            if best_large < best_small * MOST_RATIO + SLACK {
+                break;
+            }
+        }
+        assert!(
+            best_large < best_small * MOST_RATIO + SLACK && best_large < MOST_TIME,
+            "{name} of {size}: {best_small:?}, four times that: {best_large:?}"
+        );
+    }
+}
+
+#[test]
+fn the_choice_among_many_stages_grows_near_linearly() {
+    /// What each stage depends on, and the file it names.
+    type Shape = fn(u32, u32) -> (Vec<u32>, String);
+    let one_file: Shape = |_, _| (Vec::new(), String::from("src/lib.rs"));
+    let chain: Shape =
+        |stage, _| ((stage > 1).then(|| stage - 1).into_iter().collect(), stage.to_string());
+    let fan: Shape = |stage, _| ((stage > 1).then_some(1).into_iter().collect(), stage.to_string());
+    let join: Shape = |stage, count| {
+        let on = if stage == count { (1..count).collect() } else { Vec::new() };
+        (on, stage.to_string())
+    };
+    let circle: Shape = |stage, count| (vec![stage % count + 1], stage.to_string());
+    let shapes = [
+        ("one file", one_file),
+        ("chain", chain),
+        ("fan", fan),
+        ("join", join),
+        ("circle", circle),
+    ];
+    for (name, shape) in shapes {
+        expect_growth_of(name, &[2_500, 10_000, 40_000], &|size| {
+            let count = u32::try_from(size).unwrap();
+            let rows: Vec<(Vec<u32>, String)> =
+                (1..=count).map(|stage| shape(stage, count)).collect();
+            Box::new(move || {
+                let stages =
+                    rows.iter().zip(1_u32..).map(|((depends_on, file), stage)| StageFacts {
+                        stage,
+                        depends_on,
+                        files: vec![file],
+                        steps: 1,
+                        ..StageFacts::default()
+                    });
+                let stages: Vec<StageFacts<'_>> = stages.collect();
+                let running = (1..count / 2).map(|stage| (stage * 2, Holder::default()));
+                let mut request = ChooseRequest {
+                    stages,
+                    running: running.collect(),
+                    done: (1..count / 2).map(|stage| stage * 2 + 1).collect(),
+                    wish: "auto",
+                    ..ChooseRequest::default()
+                };
+                for order in [Order::Number, Order::CriticalPath] {
+                    request.order = order;
+                    drop(choose(&request));
+                }
+                drop(explain(&request));
+                // Every ready stage shares its file with every running one: only a choice need not
+                // list them.
+                request.done.clear();
+                drop(choose(&request));
+            })
+        });
+    }
+}
+
+/// The rows that a ledger repeats.
+type Rows<'r> = &'r dyn Fn(usize) -> String;
+
+#[test]
+fn ledgers_are_read_near_linearly() {
+    let row = |stage: usize, key: usize, status: &str, more: &str| {
+        format!(
+            "{{\"impl_task_key\":\"k{key}\",\"stage\":{stage},\"status\":\"{status}\"{more}}}\n"
+        )
+    };
+    let many_stages: Rows<'_> =
+        &|at| row(at + 1, 0, "started", ",\"claim_id\":\"c\"") + &row(at + 1, 0, "done", "");
+    let one_stage: Rows<'_> = &|_| row(1, 0, "started", "") + &row(1, 0, "released", "");
+    let many_keys: Rows<'_> = &|at| row(1, at, "started", "") + &row(1, at, "done", "");
+    let bad: Rows<'_> = &|_| String::from("{\"stage\":\n");
+    let shapes = [
+        ("many stages", many_stages),
+        ("one stage", one_stage),
+        ("many keys", many_keys),
+        ("bad lines", bad),
+    ];
+    let read = |ledger: String| -> Work {
+        Box::new(move || {
+            drop(LedgerState::read(ledger.as_bytes()));
+            drop(check_ledger(ledger.as_bytes()));
+            drop(repair_ledger(ledger.as_bytes()));
+        })
+    };
+    for (name, rows) in shapes {
+        expect_growth_of(name, &[5_000, 20_000, 80_000], &|size| {
+            read((0..size).map(rows).collect())
+        });
+    }
+    expect_growth_of("one pull request", &[5_000, 20_000, 80_000], &|size| {
+        let stages: Vec<String> = (1..=size).map(|stage| stage.to_string()).collect();
+        read(row(1, 0, "pr", &format!(",\"stages\":[{}]", stages.join(","))))
+    });
 }

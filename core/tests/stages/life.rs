@@ -170,8 +170,9 @@ impl World {
     }
 
     /// Whether the process of a session can be seen to be gone from where a caller is.
-    fn is_gone(&self, session: &Option<String>, caller: &Caller) -> bool {
-        let holder = self.sessions.iter().find(|it| it.caller.session == *session).unwrap();
+    fn is_gone(&self, session: Option<&str>, caller: &Caller) -> bool {
+        let holder =
+            self.sessions.iter().find(|it| it.caller.session.as_deref() == session).unwrap();
         holder.gone && holder.caller.pid.is_some() && holder.caller.host == caller.host
     }
 
@@ -212,9 +213,10 @@ impl World {
                     assert_eq!(it.held.take().unwrap().0, id, "another claim is released");
                 }
                 "done" => {
+                    // Its evidence comes first.
                     let path = format!("{CARRY}/stage-{stage}.json");
                     let sidecar = self.disk.files.get(&path).map(|text| evidence::read(text));
-                    let sidecar = sidecar.expect("evidence comes first").unwrap();
+                    let sidecar = sidecar.unwrap().unwrap();
                     assert_eq!(sidecar.pass_grade(), Ok(()));
                     let held = it.held.as_ref().map(|(id, _)| id.as_str()).unwrap_or_default();
                     assert!(it.done || held == id, "stage {stage} is finished by another");
@@ -289,6 +291,7 @@ impl World {
         answer.stages
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm a step, with what must hold for it")]
     fn step(&mut self, step: &Step, crash: Crash) {
         self.now += 1;
         let plan = self.plan.clone();
@@ -314,8 +317,12 @@ impl World {
                 let answer = self.claim(*who, &request);
 
                 // What is offered is what is given.
-                let asked =
-                    NextRequest { stage: request.stage.clone(), order: *order, explain: false };
+                let asked = NextRequest {
+                    stage: request.stage.clone(),
+                    order: *order,
+                    explain: false,
+                    conflicts: Vec::new(),
+                };
                 let offered = self.ask(&caller, &|facts| next(plan, &ledger, facts, &asked));
                 match (&answer, &offered) {
                     (Ok((_, given)), _) if given.already_held => {
@@ -329,7 +336,10 @@ impl World {
                         if !ready {
                             assert_eq!(readiness(stage), Some(Readiness::Running));
                             let (_, session) = before[&stage].held.clone().unwrap();
-                            assert!(self.is_gone(&session, &caller), "{session:?} is taken");
+                            assert!(
+                                self.is_gone(session.as_deref(), &caller),
+                                "{session:?} is taken"
+                            );
                         }
                         assert!(!ready || offered.is_ok());
                     }
@@ -398,7 +408,7 @@ impl World {
                 if answer.is_ok() {
                     // Nothing live is ever taken.
                     let (_, session) = before[stage].held.clone().unwrap();
-                    let gone = self.is_gone(&session, &caller);
+                    let gone = self.is_gone(session.as_deref(), &caller);
                     let holder = self.sessions.iter().find(|it| it.caller.session == session);
                     let quiet = self.now - holder.unwrap().acted >= 30;
                     assert!(session == caller.session || gone || (quiet && *force));

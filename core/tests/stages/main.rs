@@ -6,8 +6,10 @@
     reason = "a test reads its fixtures and stops where they or its own arithmetic are wrong"
 )]
 
+mod claims;
 mod finishing;
 mod ledgers;
 mod life;
+mod records;
 mod selector;
 mod support;

@@ -203,6 +203,6 @@ pub(crate) fn refusal<T>(decision: Result<Decision<T>, OkstraError>) -> (String,
 }
 
 /// Nothing was seen of anybody.
-pub(crate) fn seen() -> Option<Sightings> {
-    Some(Sightings::default())
+pub(crate) fn seen() -> Sightings {
+    Sightings::default()
 }

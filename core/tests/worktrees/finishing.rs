@@ -20,7 +20,7 @@ fn disk(worktree: Option<&str>) -> Disk {
         base_commit: worktree.map(|_| "b0b0b0b".into()),
         ..ClaimRequest::default()
     };
-    let facts = Facts { sightings: seen(), ..facts_of("ada") };
+    let facts = Facts { sightings: Some(seen()), ..facts_of("ada") };
     let made = claim(plan(&[on(&[]), on(&[1])]).as_bytes(), b"", &facts, &request);
     disk.settle(made);
     disk

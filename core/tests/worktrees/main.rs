@@ -8,8 +8,13 @@
 
 mod bases;
 mod finishing;
+mod forecasts;
+mod handing_over;
+mod histories;
 mod names;
+mod pruning;
 mod registries;
+mod repairs;
 #[path = "../stages/support.rs"]
 #[expect(dead_code, reason = "the tests of stages use the rest of it")]
 mod support;

@@ -107,9 +107,9 @@ fn git_takes(branch: &str) -> bool {
         && !branch.contains("..")
         && !branch.contains("@{")
         && !branch.ends_with('.')
-        && branch
-            .split('/')
-            .all(|part| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock"))
+        && branch.split('/').all(|part| {
+            !part.is_empty() && !part.starts_with('.') && part.strip_suffix(".lock").is_none()
+        })
 }
 
 proptest! {

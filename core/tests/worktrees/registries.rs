@@ -228,8 +228,8 @@ fn what_is_anothers_is_refused() {
     }
 }
 
-fn seen(state: ProcessState) -> Option<Vec<ProcessFact>> {
-    Some(vec![ProcessFact { pid: 7, pid_start: Some("boot-7".into()), state }])
+fn seen(state: ProcessState) -> Vec<ProcessFact> {
+    vec![ProcessFact { pid: 7, pid_start: Some("boot-7".into()), state }]
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_begun_worktree_is_reserved_until_its_process_is_gone() {
         panic!("decided without looking");
     };
     assert_eq!((needs.processes.len(), needs.processes[0].pid), (1, 7));
-    let with = |processes| RegistryFacts { processes, ..begun.clone() };
+    let with = |processes| RegistryFacts { processes: Some(processes), ..begun.clone() };
     let reserved = |facts: &RegistryFacts, ask: &ReservedRequest| match reserved_stages(facts, ask)
     {
         Ok(Decision::Decided { answer, .. }) => (answer.stages, answer.abandoned),
@@ -258,7 +258,7 @@ fn a_begun_worktree_is_reserved_until_its_process_is_gone() {
     }
     assert!(matches!(begin(&begun, &beginning(2, "c2")), Ok(Decision::Needs { .. })));
     // Asked for and not answered is unknown.
-    assert_eq!(reserved(&with(Some(Vec::new())), &ask), (vec![2], vec![]));
+    assert_eq!(reserved(&with(Vec::new()), &ask), (vec![2], vec![]));
     let gone = with(seen(ProcessState::Gone));
     assert_eq!(reserved(&gone, &ask), (vec![], vec![2]));
     let (text, _) = changed(&gone, begin(&gone, &beginning(2, "c2")));
@@ -312,7 +312,7 @@ proptest! {
         };
         let mut text = start;
         for edit in edits {
-            let now = RegistryFacts { processes: seen(ProcessState::Alive), ..facts(Some(&text)) };
+            let now = RegistryFacts { processes: Some(seen(ProcessState::Alive)), ..facts(Some(&text)) };
             let before = read(&now).unwrap();
             let stage = |stage: u32| before.stage("tea:shop:OK-7", stage).cloned();
             let decision = match edit {
