@@ -37,7 +37,7 @@ pub struct PruneEntry {
     pub commits: Option<u32>,
     /// A branch that stays and contains its head: the base branch, a collector, a remote.
     pub kept_in: Option<String>,
-    /// The other stages of the task whose done head contains its head.
+    /// The other stages of the task whose branch, which is still there, contains its head.
     pub stages: Vec<u32>,
     /// Whether git has it locked.
     pub locked: bool,
@@ -264,7 +264,7 @@ fn safe(entry: &PruneEntry, stays: &dyn Fn(u32) -> bool) -> Result<String, Loss>
         _ if entry.head.is_none() => Some(String::from("its branch is not there")),
         (Some(branch), _) => Some(format!("everything in it is in {branch}")),
         (None, Some(stage)) => Some(format!("everything in it is in stage {stage}")),
-        (None, None) if entry.commits == Some(0) && entry.stages.is_empty() => {
+        (None, None) if entry.commits == Some(0) => {
             Some(String::from("it has no commit of its own"))
         }
         (None, None) => None,
@@ -292,9 +292,6 @@ fn loss_words(loss: &Loss) -> String {
         words.push(format!("{files} ({}{more})", first.join(", ")));
     }
     match usize::try_from(loss.commits) {
-        Ok(0) if loss.files.is_empty() => {
-            words.push(String::from("commits that another removed worktree has"));
-        }
         Ok(0) => {}
         commits => {
             let commits = commits.unwrap_or(usize::MAX);
