@@ -12,6 +12,7 @@ use thiserror::Error;
 use crate::decode::decode_words;
 use crate::order::{FirstOf, order_by};
 use crate::printable::printable;
+use crate::worktree::forecast::Conflict;
 
 /// What the selector is asked.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +31,8 @@ pub struct ChooseRequest<'a> {
     pub wish: &'a str,
     /// Which of several ready stages comes first.
     pub order: Order,
+    /// The conflicts that were foreseen between running and finished stages.
+    pub conflicts: &'a [Conflict],
 }
 
 /// A stage as the selector takes it.
@@ -255,6 +258,9 @@ pub struct Explanation {
     pub unlocks: u32,
     /// The running stages that touch a file of its steps.
     pub shares: Vec<Share>,
+    /// The foreseen conflicts that concern it: of a running or finished stage those it is part of,
+    /// of another those between two stages it depends on. Empty where nobody foresaw any.
+    pub conflicts: Vec<Conflict>,
 }
 
 /// Chooses a stage.
@@ -310,6 +316,12 @@ pub fn explain(request: &ChooseRequest<'_>) -> Vec<Explanation> {
                 steps_behind: field.behind.get(at).copied().unwrap_or_default(),
                 unlocks: field.unlocks.get(at).copied().unwrap_or_default(),
                 shares: if open { field.shares(facts) } else { Vec::new() },
+                conflicts: request
+                    .conflicts
+                    .iter()
+                    .filter(|it| it.concerns(facts))
+                    .cloned()
+                    .collect(),
             }
         })
         .collect()

@@ -90,6 +90,8 @@ pub struct Needs {
     pub processes: Vec<ProcessQuestion>,
     /// Sessions whose last sign of life counts.
     pub sessions: Vec<String>,
+    /// Worktrees whose state in git counts.
+    pub git: Vec<String>,
 }
 
 /// A process to look at.
@@ -155,6 +157,7 @@ pub(crate) fn questions<'c>(claims: impl Iterator<Item = &'c Claim>, host: Optio
     Needs {
         processes: processes.into_iter().map(question).collect(),
         sessions: sessions.into_iter().map(str::to_owned).collect(),
+        git: Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::choose::Refusal;
 use crate::run::BundleError;
 use crate::stage::StageRefusal;
+use crate::worktree::WorktreeRefusal;
 
 /// Why a function could not answer at all.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -54,6 +55,9 @@ pub enum OkstraError {
     /// A run cannot be prepared.
     #[error(transparent)]
     Run(#[from] BundleError),
+    /// A request about worktrees or the hand-over is refused.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeRefusal),
 }
 
 /// A failure as it crosses the border: the fields of the JavaScript class `OkstraError`.
@@ -161,11 +165,39 @@ pub enum ErrorCode {
     EvidenceExists,
     /// [`StageRefusal::OutsideProject`].
     OutsideProject,
+    /// [`StageRefusal::Uncommitted`].
+    Uncommitted,
+    /// [`StageRefusal::BaseLost`].
+    BaseLost,
+    /// [`StageRefusal::HeadDiffers`].
+    HeadDiffers,
+    /// [`WorktreeRefusal::NoHead`].
+    NoHead,
+    /// [`WorktreeRefusal::NoBase`].
+    NoBase,
+    /// [`WorktreeRefusal::MergeConflict`].
+    MergeConflict,
+    /// [`WorktreeRefusal::NewerRegistry`].
+    NewerRegistry,
+    /// [`WorktreeRefusal::OtherProject`].
+    OtherProject,
+    /// [`WorktreeRefusal::Taken`].
+    WorktreeTaken,
+    /// [`WorktreeRefusal::NotRegistered`].
+    NotRegistered,
+    /// [`WorktreeRefusal::WouldLose`].
+    WouldLose,
+    /// [`WorktreeRefusal::InUse`].
+    InUse,
+    /// [`WorktreeRefusal::NotEligible`] or [`WorktreeRefusal::NothingEligible`].
+    NotEligible,
+    /// [`WorktreeRefusal::ForbiddenPush`].
+    ForbiddenPush,
     /// [`BundleError::UnknownTaskType`].
     UnknownTaskType,
     /// [`BundleError::MissingStage`] or [`BundleError::MissingPlan`].
     MissingPlan,
-    /// [`BundleError::Json`].
+    /// [`BundleError::Json`] or [`WorktreeRefusal::Broken`].
     BrokenJson,
     /// [`BundleError::OtherTask`].
     OtherTask,
@@ -184,6 +216,7 @@ impl OkstraError {
         let (code, help, details) = match self {
             Self::Stage(refusal) => return refusal.info(),
             Self::Run(fault) => return run_info(fault),
+            Self::Worktree(refusal) => return refusal.info(),
             Self::NotUtf8 { offset, line } => (
                 ErrorCode::NotUtf8,
                 Some("save the file as UTF-8"),

@@ -78,7 +78,6 @@ impl JsonText {
     }
 
     /// The value at a path; `None` where there is none.
-    #[cfg_attr(not(test), expect(dead_code, reason = "outcomes are read with it"))]
     pub(crate) fn get(&self, path: &[Segment<'_>]) -> Result<Option<Value>, JsonFault> {
         match self.find(path) {
             Some(range) => self.value(&range).map(Some),
@@ -141,6 +140,40 @@ impl JsonText {
         let before = self.entries(&at).count();
         self.append(&at, None, value);
         Ok(before)
+    }
+
+    /// Removes the member or element at a path, and says whether there was one. What is left around
+    /// it keeps its spelling.
+    pub(crate) fn remove(&mut self, path: &[Segment<'_>]) -> bool {
+        let Some((_, outer)) = path.split_last() else {
+            return false;
+        };
+        let (Some(at), Some(container)) = (self.find(path), self.find(outer)) else {
+            return false;
+        };
+        let (mut before, mut entry, mut next) = (None, None, None);
+        for one in self.entries(&container) {
+            if entry.is_some() {
+                next = Some(one.start);
+                break;
+            }
+            if one.value == at {
+                entry = Some(one);
+            } else {
+                before = Some(one.value.end);
+            }
+        }
+        let Some(entry) = entry else {
+            return false;
+        };
+        // Its comma goes with it, and the white space that led to it.
+        let place = match (before, next) {
+            (Some(before), _) => before..entry.value.end,
+            (None, Some(next)) => entry.start..next,
+            (None, None) => container.start + 1..container.end - 1,
+        };
+        self.text.replace_range(place, "");
+        true
     }
 
     /// The first element of the array at a path for which `wanted` holds. Elements that cannot be
@@ -432,6 +465,20 @@ impl Style {
     }
 }
 
+/// Sets members of the object at a path, in their order.
+pub(crate) fn set_all(
+    json: &mut JsonText,
+    path: &[Segment<'_>],
+    members: &[(&str, Value)],
+) -> Result<(), JsonFault> {
+    for (key, value) in members {
+        let mut path = path.to_vec();
+        path.push(Segment::Key(key));
+        json.set(&path, value)?;
+    }
+    Ok(())
+}
+
 /// A text as JSON.
 pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
@@ -587,6 +634,32 @@ mod tests {
     }
 
     #[test]
+    fn entries_are_removed() {
+        let cases: &[(&str, &[Segment<'_>], &str)] = &[
+            ("[1, 2,\n 3]", &[Index(0)], "[2,\n 3]"),
+            ("[1, 2,\n 3]", &[Index(1)], "[1,\n 3]"),
+            ("[1, 2,\n 3]", &[Index(2)], "[1, 2]"),
+            ("[ 1 ]", &[Index(0)], "[]"),
+            ("{ \"a\": 1, \"b\" : 2 }", &[Key("a")], "{ \"b\" : 2 }"),
+            ("{ \"a\": 1, \"b\" : 2 }", &[Key("b")], "{ \"a\": 1 }"),
+            ("{\"a\":[{\"b\":1}]}", &[Key("a"), Index(0), Key("b")], "{\"a\":[{}]}"),
+            ("{\"a\":1}", &[Key("b")], "{\"a\":1}"),
+            ("[1]", &[Index(1)], "[1]"),
+            (
+                "{\n  \"t\": [\n    1,\n    2\n  ]\n}\n",
+                &[Key("t"), Index(1)],
+                "{\n  \"t\": [\n    1\n  ]\n}\n",
+            ),
+        ];
+        for (text, path, wanted) in cases {
+            let mut json =
+                JsonText::read(text).unwrap_or(JsonText { bom: true, text: String::new() });
+            assert_eq!(json.remove(path), text != wanted, "{text}");
+            assert_eq!(json.into_text(), *wanted, "{text}");
+        }
+    }
+
+    #[test]
     fn faults_have_a_place() {
         let cases: &[(&str, &[Segment<'_>], u32, u32, &str)] = &[
             ("", &[], 1, 1, "EOF while parsing a value"),
@@ -729,6 +802,21 @@ mod tests {
                 let same_text = set(&text, &path, &old);
                 prop_assert_eq!(same_text.as_deref(), Ok(text.as_str()));
             }
+        }
+
+        #[test]
+        fn a_removed_element_is_the_only_difference(list in proptest::collection::vec(value(), 1..5), spaces in proptest::collection::vec("[ \n]{0,2}", 1..4), at in 0_usize..5) {
+            let at = at % list.len();
+            let spaces: Vec<&str> = spaces.iter().map(String::as_str).collect();
+            let mut text = String::new();
+            spelled(&json!({"a": list.clone(), "b": 1}), &spaces, &mut 0, &mut text);
+            let mut json = JsonText::read(&text).map_err(|fault| TestCaseError::fail(fault.reason))?;
+            prop_assert!(json.remove(&[Key("a"), Index(at)]));
+            let mut wanted = list;
+            wanted.remove(at);
+            let got = json.into_text();
+            let parsed = serde_json::from_str::<Value>(&got).ok();
+            prop_assert!(parsed.is_some_and(|parsed| same(&parsed, &json!({"a": wanted, "b": 1}))), "{text} -> {got}");
         }
 
         #[test]

@@ -27,3 +27,4 @@ pub mod source;
 pub mod stage;
 pub mod task;
 mod time;
+pub mod worktree;

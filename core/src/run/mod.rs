@@ -13,12 +13,11 @@ use std::fmt::Write as _;
 
 pub use prepare::{RunAnswer, RunRequest, prepare};
 use serde::Serialize;
-use serde_json::Value;
 use thiserror::Error;
 
 use crate::check::parse_plan;
 use crate::error::OkstraError;
-use crate::json_edit::{JsonFault, JsonText, Segment, quoted};
+use crate::json_edit::{JsonFault, quoted, set_all};
 use crate::layout::{join, relative_inside, task_folder};
 use crate::plan::Plan;
 
@@ -440,18 +439,4 @@ fn stage_map_json(entries: &[StageMapEntry]) -> String {
         );
     }
     text + if entries.is_empty() { "]\n" } else { "\n]\n" }
-}
-
-/// Sets members of the object at a path, in their order.
-fn set_all(
-    json: &mut JsonText,
-    path: &[Segment<'_>],
-    members: &[(&str, Value)],
-) -> Result<(), JsonFault> {
-    for (key, value) in members {
-        let mut path = path.to_vec();
-        path.push(Segment::Key(key));
-        json.set(&path, value)?;
-    }
-    Ok(())
 }

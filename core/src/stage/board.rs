@@ -348,6 +348,7 @@ impl<'d, 'a> Board<'d, 'a> {
             reclaim: std::collections::BTreeSet::new(),
             wish,
             order,
+            conflicts: &[],
         }
     }
 

@@ -8,13 +8,14 @@ use super::effect::{Decision, Effect};
 use super::facts::Facts;
 use super::refusal::StageRefusal;
 use crate::choose::Refusal;
-use crate::claims::{self, Caller, Fence};
+use crate::claims::{self, Caller, Fence, Needs};
 use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::evidence::{self, Block, Evidence, EvidenceFinding, Expected};
 use crate::ledger::write::DoneRow;
 use crate::ledger::{Claim, Released, StageRecord, Status};
 use crate::printable::printable;
+use crate::worktree::base::same_commit;
 
 /// What is finished.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,9 +33,28 @@ pub struct DoneRequest {
     /// What `--verify` saw of the stage's own commands.
     #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
     pub observed: Option<Value>,
+    /// The state of the claim's worktree; missing until the core asks for it, and in the project
+    /// folder.
+    pub git: Option<GitFacts>,
 }
 
-decode!(optional DoneRequest { stage, name, evidence, force_reappend, observed });
+decode!(optional DoneRequest { stage, name, evidence, force_reappend, observed, git });
+
+/// The state of a worktree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct GitFacts {
+    /// The full id of the commit it is at.
+    pub head: String,
+    /// The paths with changes that no commit has, also files that git does not know.
+    pub dirty: Vec<String>,
+    /// Whether that commit contains the stage's base; `true` where no base is recorded.
+    pub contains_base: bool,
+    /// Whether there is no commit behind the base.
+    pub empty_range: bool,
+}
+
+decode!(GitFacts { head, dirty, contains_base, empty_range });
 
 /// A finished stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -103,6 +123,13 @@ pub fn done(
         holder(&board, stage)?
     };
     let (block, evidence, mut noted) = checked(&board, stage, request)?;
+    if let Some(worktree) = &claim.worktree {
+        let Some(git) = &request.git else {
+            let needs = Needs { git: vec![worktree.clone()], ..Needs::default() };
+            return Ok(Decision::Needs { needs });
+        };
+        noted.extend(in_worktree(&claim, worktree, git, &evidence)?);
+    }
     let carry_path = board.carry_path(stage);
     let mut effects = Vec::new();
     if record.done.is_none() {
@@ -135,6 +162,32 @@ pub fn done(
     rows.add(state, &row, request.force_reappend);
     let answer = answer(&board, stage, &claim.impl_task_key, evidence.head, false);
     Ok(board.decided(effects, answer))
+}
+
+/// Holds the evidence against the worktree the stage was built in, and says what is odd. Work that
+/// is in no commit would be lost to every stage that builds on this one.
+fn in_worktree(
+    claim: &Claim,
+    worktree: &str,
+    git: &GitFacts,
+    evidence: &Evidence,
+) -> Result<Option<String>, StageRefusal> {
+    let stage = claim.stage;
+    let worktree = worktree.to_owned();
+    if !git.dirty.is_empty() {
+        return Err(StageRefusal::Uncommitted { stage, worktree, files: git.dirty.clone() });
+    }
+    let head = git.head.clone();
+    if !git.contains_base {
+        let base = claim.base_commit.clone().unwrap_or_default();
+        return Err(StageRefusal::BaseLost { stage, head, base });
+    }
+    if !same_commit(&evidence.head, &head) {
+        let evidence = evidence.head.clone();
+        return Err(StageRefusal::HeadDiffers { stage, evidence, worktree, head });
+    }
+    let odd = || format!("stage {stage} has no commit of its own: its head is its base");
+    Ok(git.empty_range.then(odd))
 }
 
 /// The stage a caller means: the given one, or that of the only claim that is its own.

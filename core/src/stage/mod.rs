@@ -10,7 +10,10 @@ mod claim;
 mod done;
 mod effect;
 mod facts;
+mod forecast;
 mod give;
+mod hand_over;
+mod history;
 mod list;
 mod next;
 mod refusal;
@@ -18,10 +21,15 @@ mod refusal;
 pub(crate) use brief::task_carry_path;
 pub use brief::{CarryIn, StageBrief, ValidationCommand};
 pub use claim::{ClaimAnswer, ClaimRequest, claim};
-pub use done::{DoneAnswer, DoneRequest, done};
+pub use done::{DoneAnswer, DoneRequest, GitFacts, done};
 pub use effect::{Decision, Effect};
 pub use facts::{EvidenceFile, Facts};
+pub use forecast::forecast;
 pub use give::{PrRequest, Recorded, ReleaseRequest, VerifyRequest, pull_request, release, verify};
+pub use hand_over::{
+    AssembleAnswer, HandoffAnswer, HandoffRequest, HandoffStage, assemble, hand_over,
+};
+pub use history::history;
 pub use list::{StageLine, StageList, StageState, list};
 pub use next::{NextAnswer, NextRequest, ShowAnswer, next, show};
 pub use refusal::StageRefusal;

@@ -12,6 +12,7 @@ use super::list::{StageLine, line};
 use crate::choose::{self, Choice, Explanation, Order};
 use crate::decode::decode;
 use crate::error::OkstraError;
+use crate::worktree::forecast::Conflict;
 
 /// What to choose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,9 +24,11 @@ pub struct NextRequest {
     pub order: Order,
     /// Whether to say of every stage why it is ready, taken or waiting. Then nothing is refused.
     pub explain: bool,
+    /// The conflicts that were foreseen, for the explanation.
+    pub conflicts: Vec<Conflict>,
 }
 
-decode!(optional NextRequest { stage, order, explain });
+decode!(optional NextRequest { stage, order, explain, conflicts });
 
 /// The stage a claim would give now. It is not reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -56,7 +59,8 @@ pub fn next(
     let doc = board::document(plan)?;
     board::valid(&doc)?;
     let board = Board::new(&doc, ledger, facts)?;
-    let wish = board.choose_request(&request.stage, request.order);
+    let mut wish = board.choose_request(&request.stage, request.order);
+    wish.conflicts = &request.conflicts;
     let chosen = choose::choose(&wish);
     let stages = if request.explain { choose::explain(&wish) } else { Vec::new() };
     drop(wish);

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::choose::Refusal;
 use crate::error::{ErrorCode, ErrorDetails, ErrorInfo, ExitStatus};
+use crate::printable::printable;
 
 /// Why a request about a stage is refused. Nothing was written.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -87,6 +88,40 @@ pub enum StageRefusal {
         /// What is wrong with it.
         why: String,
     },
+    /// The stage's worktree has changes that no commit has.
+    #[error("stage {stage} has uncommitted changes in {worktree}: {}", some_of(.files))]
+    Uncommitted {
+        /// The stage.
+        stage: u32,
+        /// Its worktree.
+        worktree: String,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// The stage's work does not build on what it started from.
+    #[error("the head {head} of stage {stage} does not contain its base {base}")]
+    BaseLost {
+        /// The stage.
+        stage: u32,
+        /// The commit its worktree is at.
+        head: String,
+        /// The commit it started from.
+        base: String,
+    },
+    /// The evidence tells of another commit than the worktree's.
+    #[error(
+        "the evidence of stage {stage} ends with {evidence}, its worktree {worktree} is at {head}"
+    )]
+    HeadDiffers {
+        /// The stage.
+        stage: u32,
+        /// The commit in the evidence.
+        evidence: String,
+        /// The worktree.
+        worktree: String,
+        /// The commit it is at.
+        head: String,
+    },
     /// A path leaves the project.
     #[error("{path} leaves the project")]
     OutsideProject {
@@ -118,6 +153,17 @@ pub enum StageRefusal {
     /// An argument cannot be followed.
     #[error("{0}")]
     BadArgument(String),
+}
+
+/// The files of a refusal are listed up to this many.
+const MOST_FILES: usize = 10;
+
+/// The first of some files, and how many there are besides.
+fn some_of(files: &[String]) -> String {
+    let first: Vec<_> = files.iter().take(MOST_FILES).map(|file| printable(file)).collect();
+    let more = files.len().saturating_sub(MOST_FILES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", first.join(", "))
 }
 
 impl StageRefusal {
@@ -156,6 +202,9 @@ impl StageRefusal {
             Self::NotDone { .. } => ErrorCode::NotDone,
             Self::Stands { .. } => ErrorCode::Stands,
             Self::EvidenceExists { .. } => ErrorCode::EvidenceExists,
+            Self::Uncommitted { .. } => ErrorCode::Uncommitted,
+            Self::BaseLost { .. } => ErrorCode::BaseLost,
+            Self::HeadDiffers { .. } => ErrorCode::HeadDiffers,
             Self::OutsideProject { .. } => ErrorCode::OutsideProject,
             Self::EvidenceMissing { .. } | Self::EvidenceWrong { .. } => {
                 ErrorCode::ContractViolated
@@ -207,6 +256,21 @@ impl StageRefusal {
             Self::EvidenceExists { .. } => {
                 Some(String::from("move that file away and run it again"))
             }
+            Self::Uncommitted { files, .. } => {
+                details.lines = Some(files.clone());
+                Some(String::from(
+                    "commit what belongs to the stage, remove what does not, and say the new head \
+                     in the evidence; nothing was written",
+                ))
+            }
+            Self::BaseLost { base, .. } => Some(format!(
+                "rebase the stage's commits onto {base}, or merge that commit, and say the new head \
+                 in the evidence; nothing was written"
+            )),
+            Self::HeadDiffers { head, .. } => Some(format!(
+                "check out the commit that the evidence tells of, or correct the evidence's head \
+                 to {head}; nothing was written"
+            )),
             Self::OutsideProject { .. } => Some(String::from("give a path inside the project")),
             Self::BadArgument(_) => None,
         };
@@ -227,6 +291,9 @@ impl StageRefusal {
             | Self::StillAlive { stage, .. }
             | Self::NotDone { stage }
             | Self::Stands { stage, .. }
+            | Self::Uncommitted { stage, .. }
+            | Self::BaseLost { stage, .. }
+            | Self::HeadDiffers { stage, .. }
             | Self::EvidenceWrong { stage, .. }
             | Self::Choose {
                 reason:

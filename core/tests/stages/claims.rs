@@ -167,7 +167,7 @@ fn hosts_are_asked_once_and_only_where_it_matters() {
     let free = plan(&[on(&[]), on(&[]), on(&[])]);
     let chain = plan(&[on(&[]), on(&[1]), on(&[2])]);
     let asked = "asks for Needs { processes: [ProcessQuestion { pid: 7, pid_start: Some(\"s\") }], \
-                 sessions: [\"ada\"] }";
+                 sessions: [\"ada\"], git: [] }";
     let facts = facts_of("bob");
     let ledger = held_by_ada();
     let ledger = ledger.as_bytes();
@@ -235,6 +235,7 @@ fn hosts_are_asked_once_and_only_where_it_matters() {
             Needs {
                 processes: vec![ProcessQuestion { pid: 7, pid_start: None }],
                 sessions: vec!["ada".into(), "cy".into(), "di".into()],
+                git: Vec::new(),
             }
         ),
         other => panic!("{other:?}"),

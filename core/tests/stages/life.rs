@@ -317,8 +317,12 @@ impl World {
                 let answer = self.claim(*who, &request);
 
                 // What is offered is what is given.
-                let asked =
-                    NextRequest { stage: request.stage.clone(), order: *order, explain: false };
+                let asked = NextRequest {
+                    stage: request.stage.clone(),
+                    order: *order,
+                    explain: false,
+                    conflicts: Vec::new(),
+                };
                 let offered = self.ask(&caller, &|facts| next(plan, &ledger, facts, &asked));
                 match (&answer, &offered) {
                     (Ok((_, given)), _) if given.already_held => {
@@ -372,6 +376,7 @@ impl World {
                     evidence: worker_result(&value),
                     force_reappend: *force,
                     observed: None,
+                    git: None,
                 };
                 let answer = self.ask(&caller, &|facts| done(plan, &ledger, facts, &request));
                 if let Ok((effects, answer)) = &answer {

@@ -98,6 +98,7 @@ impl Field {
             reclaim: self.reclaim.iter().copied().collect(),
             wish,
             order: self.order,
+            conflicts: &[],
         }
     }
 

@@ -509,6 +509,24 @@ export type CommandOutput = {
 };
 
 /**
+ * Two stages that will conflict.
+ */
+export type Conflict = {
+  /**
+   * The stage that comes first in the plan.
+   */
+  first: number;
+  /**
+   * The other.
+   */
+  second: number;
+  /**
+   * The files, ascending.
+   */
+  files: Array<string>;
+};
+
+/**
  * The chain of stages with the most steps: no number of sessions can be faster.
  */
 export type CriticalPath = {
@@ -612,6 +630,11 @@ export type DoneRequest = {
    * What `--verify` saw of the stage's own commands.
    */
   observed: unknown;
+  /**
+   * The state of the claim's worktree; missing until the core asks for it, and in the project
+   * folder.
+   */
+  git?: GitFacts;
 };
 
 /**
@@ -722,6 +745,20 @@ export type ErrorCode =
   | 'stands'
   | 'evidence-exists'
   | 'outside-project'
+  | 'uncommitted'
+  | 'base-lost'
+  | 'head-differs'
+  | 'no-head'
+  | 'no-base'
+  | 'merge-conflict'
+  | 'newer-registry'
+  | 'other-project'
+  | 'worktree-taken'
+  | 'not-registered'
+  | 'would-lose'
+  | 'in-use'
+  | 'not-eligible'
+  | 'forbidden-push'
   | 'unknown-task-type'
   | 'missing-plan'
   | 'broken-json'
@@ -840,6 +877,11 @@ export type Explanation = {
    * The running stages that touch a file of its steps.
    */
   shares: Array<Share>;
+  /**
+   * The foreseen conflicts that concern it: of a running or finished stage those it is part of,
+   * of another those between two stages it depends on. Empty where nobody foresaw any.
+   */
+  conflicts: Array<Conflict>;
 };
 
 /**
@@ -972,6 +1014,28 @@ export type FixResult = {
    * What a check of the new text still finds.
    */
   remaining: Array<Finding>;
+};
+
+/**
+ * The state of a worktree.
+ */
+export type GitFacts = {
+  /**
+   * The full id of the commit it is at.
+   */
+  head: string;
+  /**
+   * The paths with changes that no commit has, also files that git does not know.
+   */
+  dirty: Array<string>;
+  /**
+   * Whether that commit contains the stage's base; `true` where no base is recorded.
+   */
+  contains_base: boolean;
+  /**
+   * Whether there is no commit behind the base.
+   */
+  empty_range: boolean;
 };
 
 /**
@@ -1133,6 +1197,10 @@ export type Needs = {
    * Sessions whose last sign of life counts.
    */
   sessions: Array<string>;
+  /**
+   * Worktrees whose state in git counts.
+   */
+  git: Array<string>;
 };
 
 /**
@@ -1181,6 +1249,10 @@ export type NextRequest = {
    * Whether to say of every stage why it is ready, taken or waiting. Then nothing is refused.
    */
   explain: boolean;
+  /**
+   * The conflicts that were foreseen, for the explanation.
+   */
+  conflicts: Array<Conflict>;
 };
 
 /**

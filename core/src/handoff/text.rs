@@ -1,4 +1,4 @@
-//! Handing finished stages over: the text of their pull request.
+//! The text of pull requests.
 
 use std::fmt::Write as _;
 
@@ -85,6 +85,38 @@ pub fn pull_request_text(all: &[HandOverStage], stages: &[u32]) -> PullRequestTe
     PullRequestText { title, body }
 }
 
+/// The text of the pull request of a collector branch: one line a stage. `chosen` are its stages in
+/// row order, `whole` says whether they are all of the task, and `report` is the verification that
+/// accepted it.
+pub fn collector_text(
+    task_id: &str,
+    chosen: &[HandOverStage],
+    whole: bool,
+    report: Option<&str>,
+) -> PullRequestText {
+    let numbers: Vec<String> = chosen.iter().map(|it| it.stage.to_string()).collect();
+    let id = printable(task_id);
+    let title = match (chosen, whole) {
+        ([only], false) => format!("{id}: stage {}, {}", only.stage, printable(&only.title)),
+        (_, false) => format!("{id}: stages {}", numbers.join(", ")),
+        (_, true) => format!("{id}: all stages"),
+    };
+    let mut body = String::from("## Stages\n\n");
+    for stage in chosen {
+        let _ = writeln!(body, "- {}: {}{}", stage.stage, markdown(&stage.title), short(stage));
+    }
+    if let Some(report) = report {
+        let _ = writeln!(body, "\n## Verification\n\nAccepted: {}", code(report));
+    }
+    PullRequestText { title, body }
+}
+
+/// The short commit of a stage in parentheses, where it has one.
+fn short(stage: &HandOverStage) -> String {
+    let short: String = stage.head.chars().take(SHORT).collect();
+    if short.is_empty() { short } else { format!(" ({})", markdown(&short)) }
+}
+
 /// What a dependency leaves: its identifiers and its short commit.
 fn carry_line(stage: &HandOverStage) -> String {
     let mut line = format!("- Stage {}: {}", stage.stage, markdown(&stage.title));
@@ -92,10 +124,7 @@ fn carry_line(stage: &HandOverStage) -> String {
     if !names.is_empty() {
         let _ = write!(line, " — {}", names.join(", "));
     }
-    let short: String = stage.head.chars().take(SHORT).collect();
-    if !short.is_empty() {
-        let _ = write!(line, " ({})", markdown(&short));
-    }
+    line.push_str(&short(stage));
     line.push('\n');
     line
 }
@@ -128,7 +157,7 @@ fn code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{HandOverStage, pull_request_text};
+    use super::{HandOverStage, collector_text, pull_request_text};
 
     fn stage(stage: u32, title: &str, depends_on: &[u32]) -> HandOverStage {
         HandOverStage {
@@ -155,5 +184,22 @@ mod tests {
         assert!(!first.body.contains("Carry-In") && !first.body.contains("Previous"));
         let last = pull_request_text(&all, &[3]);
         assert!(last.body.contains("(last stage)") && !last.body.contains("Previous"));
+    }
+    #[test]
+    fn a_collector_has_a_line_a_stage() {
+        let all =
+            [stage(1, "API", &[]), HandOverStage { head: String::new(), ..stage(2, "*b*", &[1]) }];
+        let text = collector_text("OK-7\u{1b}", &all, true, Some("r/final-report.md"));
+        assert_eq!(text.title, "OK-7: all stages");
+        assert_eq!(
+            text.body,
+            "## Stages\n\n- 1: API (1bcdef0)\n- 2: \\*b\\*\n\n## Verification\n\nAccepted: \
+             `r/final-report.md`\n"
+        );
+        let group = collector_text("OK-7", &all, false, None);
+        assert_eq!(group.title, "OK-7: stages 1, 2");
+        assert!(!group.body.contains("Verification"));
+        let one = collector_text("OK-7", all.get(..1).unwrap_or_default(), false, None);
+        assert_eq!(one.title, "OK-7: stage 1, API");
     }
 }
