@@ -6,6 +6,7 @@
  * well, and leaves the branch behind where the folder is in the way.
  */
 import { lstatSync, readdirSync } from 'node:fs';
+import { explain, OWN } from '../fault.js';
 import { HostError } from '../host.js';
 import { cleanHalf } from './clean.js';
 import type { GitRun, NewWorktree, Worktree } from './git.js';
@@ -35,9 +36,13 @@ export async function addWorktree(
 
 /** Whether something is at a path; an empty folder is nothing, for git too. */
 function isTaken(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return false;
-  return !found.isDirectory() || readdirSync(path).length > 0;
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return false;
+    return !found.isDirectory() || readdirSync(path).length > 0;
+  } catch (error) {
+    throw explain(error, path, OWN);
+  }
 }
 
 /** Makes the branch; `false` where there is one of that name. */

@@ -76,7 +76,7 @@ function read(file: string): string | undefined {
 }
 
 /** No git, no repository, no commit: all of them mean that there is nothing to record. */
-async function askGit(folder: string): Promise<GitHead | undefined> {
+export async function askGit(folder: string): Promise<GitHead | undefined> {
   const text = await answer(folder, 'rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD');
   const [commit = '', ref = ''] = text?.split('\n') ?? [];
   if (!isCommit(commit)) return undefined;

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { HostError } from '../host.js';
 import type { Branch, Git, Pair, Repository } from './git.js';
-import { gitFolder, gitHead } from './head.js';
+import { askGit, gitFolder, gitHead } from './head.js';
 import { checkCommits } from './names.js';
 import { ask, failed, parts, run } from './run.js';
 
@@ -36,7 +36,8 @@ export async function repository(folder: string): Promise<Repository | undefined
   if (lines.length > 6) {
     throw new HostError('other', folder, 'a line break in the path', 'move the repository');
   }
-  const head = await gitHead(folder, process.env);
+  // Without a worktree the files of the repository are not where `gitHead` looks for them.
+  const head = await (topLevel ? gitHead(topLevel, process.env) : askGit(folder));
   return {
     commonDir: resolve(commonDir),
     topLevel: topLevel ? resolve(topLevel) : undefined,

@@ -1,7 +1,7 @@
 /** Taking away worktrees and branches, each on its own. Folders with content only git deletes. */
 import { lstatSync, readdirSync, rmdirSync, statSync, unlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { codeOf } from '../fault.js';
+import { codeOf, explain, OWN, RECORD } from '../fault.js';
 import type { GitRun, Worktree } from './git.js';
 import { branchAt } from './repository.js';
 import { failed, insist, run, sleep } from './run.js';
@@ -44,7 +44,12 @@ async function onlyDeleted(path: string): Promise<boolean> {
 }
 
 export function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (codeOf(error) === 'ENOTDIR') return false;
+    throw explain(error, path, OWN);
+  }
 }
 
 /** Removes a folder that holds nothing, or only the file that leads to the repository. */
@@ -63,7 +68,7 @@ export function dropBare(path: string): boolean {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return true;
     if (codeOf(error) === 'ENOTEMPTY' || codeOf(error) === 'ENOTDIR') return false;
-    throw error;
+    throw explain(error, path, OWN);
   }
 }
 
@@ -100,10 +105,14 @@ export async function takeNameless(commonDir: string, path: string): Promise<boo
   let found = false;
   for (const entry of namelessOf(commonDir, path)) {
     if (!(await isStale(entry))) continue;
-    for (const name of EARLY) {
-      if (isThere(join(entry, name))) unlinkSync(join(entry, name));
+    try {
+      for (const name of EARLY) {
+        if (isThere(join(entry, name))) unlinkSync(join(entry, name));
+      }
+      rmdirSync(entry);
+    } catch (error) {
+      throw explain(error, entry, RECORD);
     }
-    rmdirSync(entry);
     found = true;
   }
   return found;
