@@ -316,7 +316,7 @@ describe('history that was rewritten', () => {
       by: 'last',
     });
     const ids = await host.patchIds(repo.path, {
-      base: 'main' && git(repo.path, 'rev-parse', 'main'),
+      base: git(repo.path, 'rev-parse', 'main'),
       head: rebased,
     });
     expect(ids.map(({ id }) => id)).toEqual(
