@@ -1,5 +1,6 @@
 /** A repository in memory: commits with parents, branches, worktrees, and what goes wrong. */
 import type {
+  Added,
   Branch,
   Cleaned,
   Forecast,
@@ -143,7 +144,7 @@ export class GitWorld implements Git {
   async addWorktree(
     { path, branch, base }: NewWorktree,
     work: () => Promise<void> = async () => {},
-  ): Promise<{ created: boolean }> {
+  ): Promise<Added> {
     this.#call('addWorktree', { path, branch, base });
     if (this.trees.some((tree) => tree.path === path && tree.branch === branch)) {
       return { created: false };

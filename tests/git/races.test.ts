@@ -197,7 +197,10 @@ describe('cleaning up', () => {
     repo.write({ mine: '' }, wanted.path);
     const dirty = await host.cleanHalf(wanted);
     expect(dirty.removed).toEqual([]);
-    expect(dirty.kept).toMatchObject([{ what: wanted.path }]);
+    expect(dirty.kept).toMatchObject([
+      { what: wanted.path },
+      { what: 'one', why: `held by the worktree ${wanted.path}` },
+    ]);
     const at = repo.commit({}, 'mine', wanted.path);
     expect(await host.cleanHalf(wanted)).toEqual({
       removed: ['worktree'],
@@ -219,12 +222,14 @@ describe('cleaning up', () => {
     });
     mkdirSync(wanted.path);
     writeFileSync(join(wanted.path, 'mine'), '');
-    expect((await host.cleanHalf({ ...wanted, force: true })).kept).toEqual([
+    expect((await host.cleanHalf({ ...wanted, force: true })).kept).toMatchObject([
       { what: wanted.path, why: 'a folder that is no worktree of git' },
+      { what: 'one' },
     ]);
     repo.git('worktree', 'lock', other);
-    expect((await host.cleanHalf({ ...wanted, path: other, force: true })).kept).toEqual([
+    expect((await host.cleanHalf({ ...wanted, path: other, force: true })).kept).toMatchObject([
       { what: other, why: 'locked: without a reason' },
+      { what: 'one' },
     ]);
     rmSync(join(wanted.path, 'mine'));
   });

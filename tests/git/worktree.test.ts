@@ -1,5 +1,6 @@
 /** Making and removing worktrees: every situation that a project can be in. */
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -120,6 +121,19 @@ describe('a new worktree', () => {
     expect(repo.health()).toEqual(CLEAN);
   });
 
+  it('is made where a hook of the project fails', async () => {
+    const repo = new Repo();
+    const hook = join(repo.path, '.git/hooks/post-checkout');
+    repo.write({ '.git/hooks/post-checkout': '#!/bin/sh\necho no lfs >&2\nexit 2\n' });
+    chmodSync(hook, 0o755);
+    const wanted = stage(repo);
+    expect(await host.addWorktree(wanted)).toEqual({
+      created: true,
+      warning: 'the hook post-checkout ended with 2: no lfs',
+    });
+    expect(await host.status(wanted.path)).toMatchObject({ clean: true });
+  });
+
   it('is refused without git', async () => {
     const folder = place();
     mkdirSync(folder);
@@ -236,6 +250,21 @@ describe('what fails half-way', () => {
     const below = { ...wanted, path: '/proc/none/stage-1' };
     expect((await fault(host.addWorktree(below))).message).toContain('could not create');
     expect(repo.health()).toEqual(CLEAN);
+  });
+
+  it('undoes nothing of another who was faster', async () => {
+    const repo = new Repo();
+    const wanted = stage(repo);
+    const other = { ...wanted, branch: 'other' };
+    // Both have made their branch; this one makes the folder first.
+    await host.addWorktree(wanted);
+    repo.write({ mine: '' }, wanted.path);
+    repo.git('branch', 'other');
+    expect(await host.cleanHalf({ ...other, force: true })).toEqual({
+      removed: ['branch'],
+      kept: [{ what: wanted.path, why: `a worktree on ${wanted.branch}` }],
+    });
+    expect(existsSync(join(wanted.path, 'mine'))).toBe(true);
   });
 
   it('is undone when a filter of the project fails', async () => {
@@ -504,6 +533,22 @@ describe('linked folders', () => {
     }
     expect(readdirSync(outside)).toEqual(['deep']);
     expect(repo.health().worktrees).toBe(2);
+  });
+
+  it('may be written with a slash, lie in each other, and behind a link in the project', async () => {
+    const { repo, wanted, from, to } = await project('node_modules/\n');
+    repo.git('-C', to, 'reset', '--quiet');
+    for (const folder of [from, to]) symlinkSync('src', join(folder, 'lib'));
+    repo.write({ 'src/node_modules/z': 'z' });
+    const dirs = ['node_modules/', 'node_modules/m', 'lib/node_modules//'];
+    const linked = { linked: ['node_modules', 'lib/node_modules'], warnings: [] };
+    expect(await host.linkSyncDirs(from, to, dirs)).toEqual(linked);
+    expect(await host.linkSyncDirs(from, to, dirs)).toEqual(linked);
+    expect(await host.status(to, ['lib', ''])).toMatchObject({ clean: true });
+    expect(host.unlinkSyncDirs(from, to, dirs)).toEqual(linked.linked);
+    expect(existsSync(join(from, 'src/node_modules/z'))).toBe(true);
+    rmSync(join(to, 'lib'));
+    expect(await host.removeWorktree(wanted)).toMatchObject({ worktree: true });
   });
 
   it('go when the work fails, and only links go', async () => {

@@ -9,7 +9,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { explain, OWN } from '../fault.js';
 import { HostError } from '../host.js';
 import { cleanHalf } from './clean.js';
-import type { GitRun, NewWorktree, Worktree } from './git.js';
+import type { Added, GitRun, NewWorktree, Worktree } from './git.js';
 import { checkBranch, checkCommits } from './names.js';
 import { ancestor, repository } from './repository.js';
 import { failed, insist } from './run.js';
@@ -19,19 +19,19 @@ import { isHalf, worktreeAt, worktrees } from './worktrees.js';
 export async function addWorktree(
   wanted: NewWorktree,
   work: () => Promise<void> = async () => {},
-): Promise<{ created: boolean }> {
+): Promise<Added> {
   checkBranch(wanted.branch);
   checkCommits(wanted.base);
   if (isTaken(wanted.path)) return present(wanted, await worktrees(wanted.repository));
   if (!(await makeBranch(wanted))) return present(wanted, await worktrees(wanted.repository));
   try {
-    await makeWorktree(wanted);
+    const warning = await makeWorktree(wanted);
     await work();
+    return warning === undefined ? { created: true } : { created: true, warning };
   } catch (error) {
     await undo(wanted, error);
     throw error;
   }
-  return { created: true };
 }
 
 /** Whether something is at a path; an empty folder is nothing, for git too. */
@@ -70,11 +70,23 @@ async function noBase(folder: string, base: string): Promise<HostError> {
   return new HostError('missing', folder, `commit ${base} is not in the repository`, help);
 }
 
-async function makeWorktree({ repository: folder, path, branch }: NewWorktree): Promise<void> {
+/** Makes the worktree; answers what a hook had against it. */
+async function makeWorktree(wanted: NewWorktree): Promise<string | undefined> {
+  const { repository: folder, path, branch } = wanted;
   const args = ['worktree', 'add', '--quiet', '--', path, branch];
   const ran = await insist(folder, args);
-  if (ran.status === 0) return;
+  if (ran.status === 0) return undefined;
+  if (!/^fatal: /m.test(ran.stderr) && (await isWhole(wanted))) {
+    const said = ran.stderr.trim().replace(/\s+/g, ' ');
+    return `the hook post-checkout ended with ${ran.status}${said === '' ? '' : `: ${said}`}`;
+  }
   throw (await inTheWay(folder, path, ran)) ?? failed(folder, args, ran);
+}
+
+/** Whether git has made it to the end. */
+async function isWhole({ repository: folder, path, branch }: NewWorktree): Promise<boolean> {
+  const entry = worktreeAt(await worktrees(folder), path);
+  return entry?.branch === branch && !isHalf(entry);
 }
 
 /** What git says of a path that it does not want. */

@@ -22,20 +22,20 @@ export async function cleanHalf(half: NewWorktree & { force?: boolean }): Promis
   if (found === undefined) {
     throw new HostError('missing', half.repository, 'no repository of git', 'check the path');
   }
-  await untilIdle(half.path);
+  await untilIdle(half);
   if (half.links !== undefined) {
     unlinkSyncDirs(half.links.project, half.links.worktree, half.links.dirs);
   }
   const cleaned: Cleaned = { removed: [], kept: [] };
   await cleanWorktree(half, cleaned);
   if (await takeNameless(found.commonDir, half.path)) cleaned.removed.push('entry');
-  if (cleaned.kept.length === 0) await cleanBranch(half, found.commonDir, cleaned);
+  await cleanBranch(half, found.commonDir, cleaned);
   return cleaned;
 }
 
 /** A killed process does not take the git it started with it. */
-async function untilIdle(path: string): Promise<void> {
-  for (let waited = 0; isAtWork(path); waited += 50) {
+async function untilIdle({ path, branch }: NewWorktree): Promise<void> {
+  for (let waited = 0; isAtWork(path, `refs/heads/${branch}`); waited += 50) {
     if (waited >= PATIENCE) {
       const help = 'try again when it has ended; where it hangs, end it';
       throw new HostError('locked', path, 'a git is at work here', help);
@@ -45,7 +45,7 @@ async function untilIdle(path: string): Promise<void> {
 }
 
 async function cleanWorktree(
-  { repository: folder, path, force = false }: NewWorktree & { force?: boolean },
+  { repository: folder, path, branch, force = false }: NewWorktree & { force?: boolean },
   cleaned: Cleaned,
 ): Promise<void> {
   const all = await worktrees(folder);
@@ -60,6 +60,11 @@ async function cleanWorktree(
     cleaned.kept.push({ what: path, why: `locked: ${entry.locked || 'without a reason'}` });
     return;
   }
+  // One that has no head yet is of nobody else: what made it has ended.
+  if (entry.branch !== branch && !(isHalf(entry) && entry.head === undefined)) {
+    cleaned.kept.push({ what: path, why: `a worktree on ${entry.branch ?? 'a detached head'}` });
+    return;
+  }
   const refusal = await takeWorktree(folder, entry, force);
   if (refusal === undefined) cleaned.removed.push('worktree');
   else
@@ -67,7 +72,7 @@ async function cleanWorktree(
 }
 
 async function cleanBranch(
-  { repository: folder, path, branch, base, force = false }: NewWorktree & { force?: boolean },
+  { repository: folder, branch, base, force = false }: NewWorktree & { force?: boolean },
   commonDir: string,
   cleaned: Cleaned,
 ): Promise<void> {
@@ -77,7 +82,7 @@ async function cleanBranch(
   const at = await branchAt(folder, branch);
   if (at === undefined) return;
   const holder = (await worktrees(folder)).find((entry) => entry.branch === branch);
-  if (holder !== undefined && worktreeAt([holder], path) === undefined) {
+  if (holder !== undefined) {
     cleaned.kept.push({ what: branch, why: `held by the worktree ${holder.path}` });
   } else if (at !== base && !force) {
     cleaned.kept.push({ what: branch, why: `at ${at.slice(0, 12)}, not at its base any more` });

@@ -49,7 +49,7 @@ export interface Git {
    * without `work`.
    * @throws HostError `exists` where branch or folder are something else; `missing` without `base`
    */
-  addWorktree(wanted: NewWorktree, work?: () => Promise<void>): Promise<{ created: boolean }>;
+  addWorktree(wanted: NewWorktree, work?: () => Promise<void>): Promise<Added>;
   /**
    * Takes away a worktree and, where it is named, the branch made with it. Nothing is lost without
    * `force`: neither changes nor commits that no other branch or tag contains. What is gone
@@ -189,6 +189,13 @@ export interface NewWorktree {
   base: string;
   /** What `work` links into it: taken out before git removes it again. */
   links?: Links | undefined;
+}
+
+export interface Added {
+  /** `false` where it was there before. */
+  created: boolean;
+  /** What a hook of the project had against it; git makes the worktree all the same. */
+  warning?: string;
 }
 
 export interface OldWorktree {

@@ -108,7 +108,9 @@ export async function existing(folder: string, commits: readonly string[]): Prom
   if (commits.length === 0) return [];
   const input = commits.map((commit) => `${commit}\n`).join('');
   const args = ['cat-file', '--batch-check=%(objecttype)'];
-  const types = (await ask(folder, args, { input })).split('\n');
+  // A partial clone would go to its server for each one that is missing.
+  const env = { GIT_NO_LAZY_FETCH: '1' };
+  const types = (await ask(folder, args, { input, env })).split('\n');
   return commits.map((_, i) => types[i] === 'commit');
 }
 

@@ -4,7 +4,9 @@ import { ask, parts } from './run.js';
 
 /** See {@link Git.status}. */
 export async function status(folder: string, ignore: readonly string[] = []): Promise<Status> {
-  const left = ignore.map((path) => `:(exclude,literal)${path.replace(/\/+$/, '')}`);
+  const names = ignore.map((path) => path.replace(/\/+$/, ''));
+  // Without a name, git would leave out everything.
+  const left = names.filter((name) => name !== '').map((name) => `:(exclude,literal)${name}`);
   const paths = left.length === 0 ? [] : ['--', ':(top)', ...left];
   const args = ['status', '--porcelain=v2', '-z', '--untracked-files=normal'];
   return parseStatus(await ask(folder, [...args, '--ignore-submodules=none', ...paths]));

@@ -9,7 +9,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
-import { dirname, isAbsolute, join, posix, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, posix, relative, sep } from 'node:path';
 import { explain, RECORD } from '../fault.js';
 import { HostError } from '../host.js';
 import { realPath } from '../paths.js';
@@ -21,9 +21,10 @@ import { isThere } from './take.js';
 export async function linkSyncDirs(
   project: string,
   worktree: string,
-  dirs: readonly string[],
+  given: readonly string[],
 ): Promise<Linked> {
   const outcome: Linked = { linked: [], warnings: [] };
+  const dirs = plain(given);
   // All are looked at before the first is linked: one that may not be is a fault of the settings.
   for (const dir of dirs) checkDir(project, worktree, dir);
   for (const dir of dirs) {
@@ -44,12 +45,18 @@ export function unlinkSyncDirs(
   worktree: string,
   dirs: readonly string[],
 ): string[] {
-  return dirs.filter((dir) => {
+  return plain(dirs).filter((dir) => {
     const place = join(worktree, dir);
     if (!isInside(dir) || !isLinkTo(place, join(project, dir))) return false;
     unlinkSync(place);
     return true;
   });
+}
+
+/** Without slashes at the end, which follow a link, and without what lies in another of them. */
+function plain(dirs: readonly string[]): string[] {
+  const names = [...new Set(dirs.map((dir) => dir.replace(/(?<=.)\/+$/, '')))];
+  return names.filter((name) => !names.some((other) => name.startsWith(`${other}/`)));
 }
 
 /** Whether a path stays below the folder it is relative to. */
@@ -114,14 +121,21 @@ async function excludeLinks(
   return shown;
 }
 
+/** A path as git names it: it does not look through links in the middle of one. */
+function nameIn(folder: string, dir: string): string {
+  const above = relative(realPath(folder), realPath(dirname(join(folder, dir))));
+  return join(above, basename(dir)).replaceAll(sep, '/');
+}
+
 /** Those that git does not ignore in a folder. */
 async function notIgnored(folder: string, dirs: readonly string[]): Promise<string[]> {
   if (dirs.length === 0) return [];
   const args = ['check-ignore', '-z', '--stdin'];
-  const ran = await run(folder, args, { input: dirs.join('\0') });
+  const names = dirs.map((dir) => nameIn(folder, dir));
+  const ran = await run(folder, args, { input: names.join('\0') });
   if (ran.status !== 0 && ran.status !== 1) throw failed(folder, args, ran);
   const ignored = new Set(parts(ran.stdout.toString()));
-  return dirs.filter((dir) => !ignored.has(dir));
+  return dirs.filter((_, i) => !ignored.has(names[i] ?? ''));
 }
 
 /** Adds lines to the exclude file that all worktrees share. */
@@ -136,7 +150,7 @@ async function exclude(worktree: string, dirs: readonly string[]): Promise<void>
   const [prefix = '', file = ''] = (await ask(worktree, args)).split('\n');
   const before = isThere(file) ? readFileSync(file, 'utf8') : '';
   const known = new Set(before.split('\n'));
-  const lines = dirs.map((dir) => pattern(posix.join('/', prefix, dir)));
+  const lines = dirs.map((dir) => pattern(posix.join('/', prefix, nameIn(worktree, dir))));
   const missing = lines.filter((line) => !known.has(line));
   if (missing.length === 0) return;
   const start = before === '' || before.endsWith('\n') ? '' : '\n';

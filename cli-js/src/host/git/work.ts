@@ -4,23 +4,25 @@ import { basename, sep } from 'node:path';
 import { ps } from '../processes.js';
 
 /**
- * Whether a git names the folder in its arguments or stands in it. Where the system does not tell,
+ * Whether a git names the folder or the branch in its arguments, or stands in the folder. Where the system does not tell,
  * nobody does: then git's own locks are all there is.
  */
-export function isAtWork(path: string): boolean {
+export function isAtWork(path: string, ref: string): boolean {
   if (process.platform === 'darwin') {
     const lines = ps('-axo', 'args=')?.split('\n') ?? [];
-    return lines.some((line) => /^\S*git /.test(line) && line.includes(` ${path}`));
+    return lines.some(
+      (line) => /^\S*git /.test(line) && [path, ref].some((name) => line.includes(` ${name}`)),
+    );
   }
   if (process.platform !== 'linux') return false;
-  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && worksOn(name, path));
+  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && worksOn(name, path, ref));
 }
 
-function worksOn(pid: string, path: string): boolean {
+function worksOn(pid: string, path: string, ref: string): boolean {
   try {
     const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     if (basename(program) !== 'git') return false;
-    if (args.includes(path)) return true;
+    if (args.includes(path) || args.includes(ref)) return true;
     const folder = readlinkSync(`/proc/${pid}/cwd`);
     return folder === path || folder.startsWith(path + sep);
   } catch {
