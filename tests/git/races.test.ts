@@ -166,6 +166,7 @@ describe('a kill at any moment', () => {
     ['an empty folder', undefined],
     ['a link that was not written', ''],
     ['a link to an entry that is not whole', 'whole'],
+    ['an entry that keeps git from listing any', 'empty'],
   ])('finds the entry with %s', async (_name, link) => {
     const repo = new Repo();
     const path = join(place(), 'stage-1');
@@ -178,7 +179,11 @@ describe('a kill at any moment', () => {
     writeFileSync(join(entry, 'gitdir'), `${join(path, '.git')}\n`);
     const text = link === 'whole' ? `gitdir: ${entry}\n` : link;
     if (text !== undefined) writeFileSync(join(path, '.git'), text);
-    expect(await host.cleanHalf(wanted)).toEqual({ removed: ['worktree', 'branch'], kept: [] });
+    if (link === 'empty') writeFileSync(join(entry, 'commondir'), '');
+    expect(await host.cleanHalf(wanted)).toEqual({
+      removed: ['entry', 'folder', 'branch'],
+      kept: [],
+    });
     expect(existsSync(path)).toBe(false);
     expect(repo.health()).toEqual({ worktrees: 1, branches: ['main'] });
   });

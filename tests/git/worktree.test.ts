@@ -32,7 +32,9 @@ describe('a new worktree', () => {
     expect(git(wanted.path, 'rev-parse', 'HEAD')).toBe(wanted.base);
     expect(git(wanted.path, 'branch', '--show-current')).toBe(wanted.branch);
     expect(readdirSync(wanted.path)).toEqual(['.git', 'a.txt']);
-    expect(git(wanted.path, 'reflog', 'show', wanted.branch)).toContain('okstra: a stage begins');
+    expect(git(wanted.path, 'reflog', 'show', wanted.branch)).toContain(
+      'okstra: a stage begins on',
+    );
     expect(repo.health()).toEqual({ worktrees: 2, branches: [wanted.branch, 'main'] });
   });
 
@@ -293,7 +295,7 @@ describe('what fails half-way', () => {
     expect(await fault(host.addWorktree(next))).toMatchObject({
       reason: 'locked',
       path: held,
-      help: 'wait until that git has ended; if none runs any more, delete the file',
+      help: 'wait until that git has ended; if none runs any more: `okstra worktree repair`',
     });
     expect(await host.cleanHalf(next)).toEqual({ removed: [], kept: [] });
     expect(existsSync(held)).toBe(false);

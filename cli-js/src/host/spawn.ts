@@ -17,6 +17,8 @@ interface Options {
   env: Readonly<Record<string, string | undefined>>;
   /** What it reads on standard input; nothing where missing. */
   input?: string | Uint8Array | undefined;
+  /** Instead: pieces of input, each after the first once the program has answered with a line. */
+  steps?: readonly string[] | undefined;
   /** What to do where there is no such program. */
   help: string;
 }
@@ -28,7 +30,7 @@ interface Options {
 export function spawnProgram(
   program: string,
   args: readonly string[],
-  { folder, env, input, help }: Options,
+  { folder, env, input, steps, help }: Options,
 ): Promise<Spawned> {
   // Not an import: loading it costs 3 ms.
   const { spawn } = process.getBuiltinModule('node:child_process');
@@ -36,12 +38,15 @@ export function spawnProgram(
     const child = spawn(program, args, {
       cwd: folder,
       env,
-      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [input === undefined && steps === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       windowsHide: true,
     });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      out.push(chunk);
+      if (steps !== undefined) say(Buffer.concat(out).toString().split('\n').length - 1);
+    });
     child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
     child.once('error', (error) => reject(notStarted(error, program, folder, help)));
     child.once('close', (status) => {
@@ -49,7 +54,15 @@ export function spawnProgram(
     });
     // A program that ends before it has read everything says why by its status.
     child.stdin?.on('error', () => {});
-    child.stdin?.end(input);
+    let said = 0;
+    const say = (answers: number) => {
+      for (; steps !== undefined && said <= answers && said < steps.length; said++) {
+        child.stdin?.write(steps[said] ?? '');
+      }
+      if (said === steps?.length) child.stdin?.end();
+    };
+    if (steps === undefined) child.stdin?.end(input);
+    else say(0);
   });
 }
 

@@ -45,11 +45,16 @@ function isTaken(path: string): boolean {
   }
 }
 
-/** Makes the branch; `false` where there is one of that name. */
+/**
+ * Makes the branch; `false` where there is one of that name. Step by step, so that a git that comes
+ * to run only after this process was killed makes none: whoever cleans up has looked by then.
+ */
 async function makeBranch({ repository: folder, branch, base }: NewWorktree): Promise<boolean> {
-  const none = '0'.repeat(base.length);
-  const args = ['update-ref', '-m', 'okstra: a stage begins', `refs/heads/${branch}`, base, none];
-  const ran = await insist(folder, args);
+  const ref = `refs/heads/${branch}`;
+  // The name in the arguments is what `isAtWork` knows it by.
+  const args = ['update-ref', '-m', `okstra: a stage begins on ${ref}`, '--stdin'];
+  const steps = ['start\n', `create ${ref} ${base}\nprepare\n`, 'commit\n'];
+  const ran = await insist(folder, args, { steps });
   if (ran.status === 0) return true;
   if (/: reference already exists/.test(ran.stderr)) return false;
   const other = /: '(refs\/heads\/[^']+)' exists; cannot create/.exec(ran.stderr)?.[1];
@@ -73,7 +78,8 @@ async function noBase(folder: string, base: string): Promise<HostError> {
 /** Makes the worktree; answers what a hook had against it. */
 async function makeWorktree(wanted: NewWorktree): Promise<string | undefined> {
   const { repository: folder, path, branch } = wanted;
-  const args = ['worktree', 'add', '--quiet', '--', path, branch];
+  // With a branch that is gone again it must not look for one of that name elsewhere.
+  const args = ['worktree', 'add', '--quiet', '--no-guess-remote', '--', path, branch];
   const ran = await insist(folder, args);
   if (ran.status === 0) return undefined;
   if (!/^fatal: /m.test(ran.stderr) && (await isWhole(wanted))) {

@@ -7,7 +7,7 @@ import { checkBranch, checkCommits } from './names.js';
 import { branchAt, repository } from './repository.js';
 import { failed, sleep } from './run.js';
 import { unlinkSyncDirs } from './sync.js';
-import { dropBare, isStale, isThere, takeBranch, takeNameless, takeWorktree } from './take.js';
+import { dropBare, isStale, isThere, takeBranch, takeUnfinished, takeWorktree } from './take.js';
 import { isAtWork } from './work.js';
 import { isHalf, worktreeAt, worktrees } from './worktrees.js';
 
@@ -27,8 +27,8 @@ export async function cleanHalf(half: NewWorktree & { force?: boolean }): Promis
     unlinkSyncDirs(half.links.project, half.links.worktree, half.links.dirs);
   }
   const cleaned: Cleaned = { removed: [], kept: [] };
+  if (await takeUnfinished(found.commonDir, half.path)) cleaned.removed.push('entry');
   await cleanWorktree(half, cleaned);
-  if (await takeNameless(found.commonDir, half.path)) cleaned.removed.push('entry');
   await cleanBranch(half, found.commonDir, cleaned);
   return cleaned;
 }

@@ -122,6 +122,8 @@ export interface GitOptions {
   env?: Readonly<Record<string, string>>;
   /** What git reads on standard input. */
   input?: string | Uint8Array;
+  /** Instead of `input`: pieces, each after the first once git has answered with a line. */
+  steps?: readonly string[];
 }
 
 export interface GitRun {

@@ -16,9 +16,11 @@ export async function removeWorktree(what: OldWorktree): Promise<Removed> {
   const { repository: folder, path, branch, force = false } = what;
   if (branch !== undefined) checkBranch(branch);
   refuseInside(path, folder);
-  const all = await worktrees(folder);
+  const [all, at] = await Promise.all([
+    worktrees(folder),
+    branch === undefined ? undefined : branchAt(folder, branch),
+  ]);
   const entry = worktreeAt(all, path);
-  const at = branch === undefined ? undefined : await branchAt(folder, branch);
   const holder = all.find((other) => other !== entry && other.branch === branch);
   if (branch !== undefined && holder !== undefined) {
     const help = 'name the worktree that the branch belongs to';
@@ -27,8 +29,11 @@ export async function removeWorktree(what: OldWorktree): Promise<Removed> {
   // Everything that could refuse comes before the first thing that is taken away.
   if (entry !== undefined) refuseLocked(entry);
   if (!force) {
-    await refuseLost(folder, branch, [entry?.branch === null ? entry.head : undefined, at], path);
-    if (entry !== undefined && isThere(path)) await refuseDirty(what);
+    const detached = entry?.branch === null ? entry.head : undefined;
+    await Promise.all([
+      refuseLost(folder, branch, [detached, at], path),
+      entry !== undefined && isThere(path) ? refuseDirty(what) : undefined,
+    ]);
   }
   const worktree = await take(what, entry);
   if (branch === undefined || at === undefined) return { worktree, branch: undefined };

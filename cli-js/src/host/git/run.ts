@@ -56,10 +56,10 @@ function commandOf(args: readonly string[]): string {
 export function launch(
   folder: string,
   args: readonly string[],
-  { env, input }: GitOptions = {},
+  { env, input, steps }: GitOptions = {},
 ): Promise<Spawned> {
   const help = 'install git 2.38 or newer and make sure that it is in PATH';
-  return spawnProgram('git', args, { folder, env: environment(env), input, help });
+  return spawnProgram('git', args, { folder, env: environment(env), input, steps, help });
 }
 
 /**
@@ -108,7 +108,7 @@ function helpOf({ stderr, status }: GitRun): string {
 /** Milliseconds before the tries after the first, which a lock of another git has to outlast. */
 const PAUSES = [20, 40, 80, 160, 320, 640, 1280, 2000];
 
-/** Runs git again while another git holds a lock file, and only then. */
+/** Runs git again while another git is in the middle of what it needs, and only then. */
 export async function insist(
   folder: string,
   args: readonly string[],
@@ -123,7 +123,7 @@ export async function insist(
   const ran = await run(folder, args, options);
   const lock = ran.status === 0 ? undefined : lockIn(ran);
   if (lock === undefined) return ran;
-  const help = 'wait until that git has ended; if none runs any more, delete the file';
+  const help = 'wait until that git has ended; if none runs any more: `okstra worktree repair`';
   throw new HostError('locked', lock, 'held by another git', help);
 }
 
@@ -131,6 +131,9 @@ export async function insist(
 function lockIn({ stderr }: GitRun): string | undefined {
   const unable = /Unable to create '(.+\.lock)': File exists/.exec(stderr);
   const config = /could not lock config file (.+): File exists/.exec(stderr);
+  // Made and not yet written, by a git that makes a worktree or was killed at it.
+  const half = /failed to read (.+commondir)/.exec(stderr);
+  if (half !== null) return half[1];
   return unable?.[1] ?? (config === null ? undefined : `${config[1]}.lock`);
 }
 

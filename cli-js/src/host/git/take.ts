@@ -1,7 +1,8 @@
 /** Taking away worktrees and branches, each on its own. Folders with content only git deletes. */
-import { lstatSync, readdirSync, rmdirSync, statSync, unlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { lstatSync, readdirSync, readFileSync, rmdirSync, statSync, unlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { codeOf, explain, OWN, RECORD } from '../fault.js';
+import { realPath } from '../paths.js';
 import type { GitRun, Worktree } from './git.js';
 import { branchAt } from './repository.js';
 import { failed, insist, run, sleep } from './run.js';
@@ -94,20 +95,22 @@ export async function isStale(file: string): Promise<boolean> {
   return after !== undefined && after.mtimeMs === before.mtimeMs && after.ino === before.ino;
 }
 
-/** The files of git's entry that a git killed right at its start leaves. */
-const EARLY = ['locked', 'gitdir'];
+/** What is in git's entry for a worktree before anything is checked out. */
+const EARLY = ['locked', 'gitdir', 'commondir', 'HEAD', 'refs'];
 
 /**
- * Removes git's entries for a path that do not yet say for which path they are. Git lists none of
- * them and keeps them for ever, since they are locked.
+ * Removes git's entries for a path that are not whole yet: git lists none of them, keeps them for
+ * ever since they are locked, and some of them keep it from listing any other.
  */
-export async function takeNameless(commonDir: string, path: string): Promise<boolean> {
+export async function takeUnfinished(commonDir: string, path: string): Promise<boolean> {
   let found = false;
-  for (const entry of namelessOf(commonDir, path)) {
+  for (const entry of unfinished(commonDir, path)) {
     if (!(await isStale(entry))) continue;
     try {
-      for (const name of EARLY) {
-        if (isThere(join(entry, name))) unlinkSync(join(entry, name));
+      for (const name of readdirSync(entry)) {
+        const file = join(entry, name);
+        if (lstatSync(file).isDirectory()) rmdirSync(file);
+        else unlinkSync(file);
       }
       rmdirSync(entry);
     } catch (error) {
@@ -118,7 +121,7 @@ export async function takeNameless(commonDir: string, path: string): Promise<boo
   return found;
 }
 
-function namelessOf(commonDir: string, path: string): string[] {
+function unfinished(commonDir: string, path: string): string[] {
   const all = join(commonDir, 'worktrees');
   if (!isThere(all)) return [];
   // Git names an entry after the folder and adds a number where there is one of that name.
@@ -127,8 +130,20 @@ function namelessOf(commonDir: string, path: string): string[] {
     .filter((name) => name.startsWith(own) && /^\d*$/.test(name.slice(own.length)))
     .map((name) => join(all, name))
     .filter((entry) => {
-      const names = readdirSync(entry);
-      const to = statSync(join(entry, 'gitdir'), { throwIfNoEntry: false });
-      return names.every((name) => EARLY.includes(name)) && !to?.size;
+      const to = textOf(join(entry, 'gitdir'));
+      const isOurs = to === '' || realPath(dirname(to)) === realPath(path);
+      const isEarly = readdirSync(entry).every((name) => EARLY.includes(name));
+      return isOurs && isEarly && textOf(join(entry, 'commondir')) === '';
     });
+}
+
+/** What a file of git says; nothing where there is none, or it was not written to its end. */
+function textOf(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    return text.endsWith('\n') ? text.slice(0, -1) : '';
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw explain(error, file, RECORD);
+  }
 }

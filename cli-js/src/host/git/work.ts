@@ -22,7 +22,7 @@ function worksOn(pid: string, path: string, ref: string): boolean {
   try {
     const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     if (basename(program) !== 'git') return false;
-    if (args.includes(path) || args.includes(ref)) return true;
+    if (args.some((arg) => arg === path || arg.endsWith(ref))) return true;
     const folder = readlinkSync(`/proc/${pid}/cwd`);
     return folder === path || folder.startsWith(path + sep);
   } catch {

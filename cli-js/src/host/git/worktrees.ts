@@ -2,11 +2,14 @@
 import { isAbsolute, resolve } from 'node:path';
 import { realPath } from '../paths.js';
 import type { Worktree } from './git.js';
-import { ask, parts } from './run.js';
+import { failed, insist, parts } from './run.js';
 
 /** See {@link Git.worktrees}. */
 export async function worktrees(folder: string): Promise<Worktree[]> {
-  return parseWorktrees(await ask(folder, ['worktree', 'list', '--porcelain', '-z']));
+  const args = ['worktree', 'list', '--porcelain', '-z'];
+  const ran = await insist(folder, args);
+  if (ran.status !== 0) throw failed(folder, args, ran);
+  return parseWorktrees(ran.stdout.toString());
 }
 
 /** Each is a run of attributes, one NUL after each and one more after the last. */
