@@ -58,7 +58,7 @@ function start(wanted: unknown) {
 function large(): Repo {
   const repo = new Repo();
   const files: Record<string, string> = {};
-  for (let i = 0; i < 1500; i++) files[`folder ${i % 30}/파일 ${i}`] = `${i}\n`.repeat(20);
+  for (let i = 0; i < 600; i++) files[`folder ${i % 30}/파일 ${i}`] = `${i}\n`.repeat(20);
   repo.commit(files);
   return repo;
 }
@@ -121,7 +121,7 @@ describe('a kill at any moment', () => {
       };
       const { child, end, line } = start(wanted);
       await line();
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 90));
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
       // With its git, or alone: then that git works on for a while.
       process.kill(round % 2 === 0 ? -(child.pid ?? 0) : (child.pid ?? 0), 'SIGKILL');
       await end;

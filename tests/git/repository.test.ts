@@ -6,6 +6,7 @@ import { gitHead, gitTree } from '../../cli-js/src/host/git/head.js';
 import { git as host } from '../../cli-js/src/host/git/index.js';
 import { parseStatus } from '../../cli-js/src/host/git/status.js';
 import { parseWorktrees } from '../../cli-js/src/host/git/worktrees.js';
+import { HostError } from '../../cli-js/src/host/host.js';
 import { fault, git, place, Repo, withEnv } from './repo.js';
 
 const NONE = '1234567890'.repeat(4);
@@ -77,6 +78,13 @@ describe('running git', () => {
       expect(await gitHead(repo.path, {})).toMatchObject({ branch: 'main' });
       expect(await gitTree(repo.path)).toBeUndefined();
     });
+  });
+
+  it('fails with faults that other bundles know', () => {
+    const other = Object.assign(new Error('from another bundle'), { name: 'HostError' });
+    expect(other instanceof HostError).toBe(true);
+    expect(new Error('of another kind') instanceof HostError).toBe(false);
+    expect({ name: 'HostError' } instanceof HostError).toBe(false);
   });
 
   it('takes no option for a commit or a branch', async () => {
