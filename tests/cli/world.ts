@@ -3,6 +3,8 @@ import { posix } from 'node:path';
 import type { Api } from '../../cli-js/src/cli/context.js';
 import { run } from '../../cli-js/src/cli/run.js';
 import { entries } from '../../cli-js/src/commands/index.js';
+import type { Gh, PullRequest } from '../../cli-js/src/host/gh.js';
+import type { Git } from '../../cli-js/src/host/git/git.js';
 import {
   type GitHead,
   type Host,
@@ -13,6 +15,7 @@ import {
   type Stream,
 } from '../../cli-js/src/host/host.js';
 import * as api from '../../npm-package/dist/node.js';
+import { GitWorld } from './git.js';
 
 /** What a command left behind. */
 export interface Outcome {
@@ -236,6 +239,26 @@ export class World implements Host {
 
   /** What git says of the project. */
   head: GitHead | undefined;
+
+  /** The repository that `git()` answers for. */
+  readonly repository = new GitWorld();
+  /** The pull requests that were opened; no `gh` is installed where it is undefined. */
+  pullRequests: PullRequest[] | undefined;
+
+  async git(): Promise<Git> {
+    return this.repository;
+  }
+
+  async gh(): Promise<Gh> {
+    const requests = this.pullRequests;
+    return {
+      present: async () => requests !== undefined,
+      createPullRequest: async (request) => {
+        if (requests === undefined) throw new HostError('missing', 'gh', 'no such program', 'x');
+        return `https://example.org/pull/${requests.push(request)}`;
+      },
+    };
+  }
 
   /** What programs end with, by their first word; one that is not here cannot be started. */
   programs = new Map<string, number>();

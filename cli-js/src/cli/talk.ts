@@ -59,6 +59,7 @@ const STATUS: Record<HostReason, number> = {
   unreadable: USAGE,
   changed: REFUSED,
   exists: REFUSED,
+  refused: REFUSED,
   locked: FAULT,
   'no-space': FAULT,
   other: FAULT,

@@ -6,6 +6,9 @@
  * every start, once for each file that does it.
  */
 
+import type { Gh } from './gh.js';
+import type { Git } from './git/git.js';
+
 /** Standard streams by descriptor number. */
 export type Stream = 1 | 2;
 
@@ -109,6 +112,10 @@ export interface Host {
   gitHead(folder: string): Promise<GitHead | undefined>;
   /** The committed tree of a folder and whether nothing is changed; `undefined` without git. */
   gitTree(folder: string): Promise<{ tree: string; clean: boolean } | undefined>;
+  /** Everything else about git. Loaded when it is first asked for. */
+  git(): Promise<Git>;
+  /** GitHub's command line. Loaded when it is first asked for. */
+  gh(): Promise<Gh>;
   /**
    * Runs a program, not through a shell; what it prints goes to standard error.
    * @throws HostError where it cannot be started
@@ -153,7 +160,7 @@ export interface SessionProcess {
 /** `unknown` is what cannot be judged from here: another machine, another container. */
 export type ProcessState = 'alive' | 'gone' | 'unknown';
 
-/** Why something outside did not work. */
+/** Why something outside did not work. `refused`: it could be done, and work would be lost. */
 export type HostReason =
   | 'missing'
   | 'directory'
@@ -164,6 +171,7 @@ export type HostReason =
   | 'too-large'
   | 'unreadable'
   | 'no-space'
+  | 'refused'
   | 'other';
 
 /** Something outside did not work: which file, why, and what to do about it. */
@@ -172,6 +180,11 @@ export class HostError extends Error {
   readonly reason: HostReason;
   readonly path: string;
   readonly help: string;
+
+  /** A part that is loaded later is a bundle of its own and has a copy of this class. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'HostError';
+  }
 
   constructor(reason: HostReason, path: string, message: string, help: string) {
     super(message);

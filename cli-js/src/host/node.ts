@@ -2,7 +2,7 @@
 import { appendLine } from './append.js';
 import { writeNew } from './create.js';
 import { isSameFile, readFile, readIfThere, readStdin, replaceFile, writeFile } from './files.js';
-import { gitHead, gitTree } from './git.js';
+import { gitHead, gitTree } from './git/head.js';
 import { okstraHome, signOfLife } from './home.js';
 import type { Host } from './host.js';
 import { newId } from './id.js';
@@ -33,6 +33,12 @@ export const nodeHost: Host = {
   gitTree,
   runProgram,
   gitHead: (folder) => gitHead(folder, process.env),
+  async git() {
+    return (await import('../lazy/git.js')).git;
+  },
+  async gh() {
+    return (await import('../lazy/git.js')).gh;
+  },
   withLock,
   withLockOn,
   cwd: () => process.cwd(),

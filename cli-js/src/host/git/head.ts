@@ -1,10 +1,10 @@
-/** What git says. Its arguments are an array, never a line for a shell. */
+/** What a folder is at: asked by nearly every command, so git itself is asked only where it must. */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { codeOf } from './fault.js';
-import type { GitHead } from './host.js';
-
-const COMMIT = /^(?:[\da-f]{40}|[\da-f]{64})$/;
+import { codeOf } from '../fault.js';
+import { type GitHead, HostError } from '../host.js';
+import { isCommit } from './names.js';
+import { run } from './run.js';
 
 /**
  * See {@link Host.gitHead}. The files of a repository say it in a fraction of a millisecond, git
@@ -14,13 +14,9 @@ export async function gitHead(
   folder: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<GitHead | undefined> {
-  const redirected = REDIRECT.some((name) => env[name] !== undefined);
-  const head = redirected ? undefined : fromFiles(folder);
+  const head = env.GIT_CEILING_DIRECTORIES === undefined ? fromFiles(folder) : undefined;
   return head === undefined ? askGit(folder) : (head ?? undefined);
 }
-
-/** With these, git looks elsewhere. */
-const REDIRECT = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_COMMON_DIR', 'GIT_CEILING_DIRECTORIES'];
 
 /**
  * Reads HEAD and the branch it names; `null` where there is no repository, `undefined` where it is
@@ -32,7 +28,7 @@ function fromFiles(folder: string): GitHead | null | undefined {
     if (own === null) return null;
     const head = read(resolve(own, 'HEAD'))?.trim();
     if (head === undefined) return undefined;
-    if (COMMIT.test(head)) return { commit: head, branch: null };
+    if (isCommit(head)) return { commit: head, branch: null };
     const branch = /^ref: (refs\/heads\/(.+))$/.exec(head);
     const [, ref = '', name = ''] = branch ?? [];
     if (branch === null || ref.includes('..')) return undefined;
@@ -40,7 +36,7 @@ function fromFiles(folder: string): GitHead | null | undefined {
     const common = read(resolve(own, 'commondir'))?.trim();
     const shared = common === undefined ? own : resolve(own, common);
     const commit = read(resolve(shared, ref))?.trim() ?? packed(shared, ref);
-    return commit !== undefined && COMMIT.test(commit) ? { commit, branch: name } : undefined;
+    return commit !== undefined && isCommit(commit) ? { commit, branch: name } : undefined;
   } catch {
     // Whatever it is, git says it better.
     return undefined;
@@ -48,7 +44,7 @@ function fromFiles(folder: string): GitHead | null | undefined {
 }
 
 /** The folder with HEAD, of the repository that a folder is in; `null` where it is in none. */
-function gitFolder(folder: string): string | null {
+export function gitFolder(folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
     const entry = resolve(at, '.git');
     const found = statSync(entry, { throwIfNoEntry: false });
@@ -79,29 +75,35 @@ function read(file: string): string | undefined {
   }
 }
 
-async function askGit(folder: string): Promise<GitHead | undefined> {
-  const text = await git(folder, 'rev-parse', 'HEAD', '--abbrev-ref', 'HEAD');
-  const [commit = '', branch = ''] = text?.split('\n') ?? [];
-  // No git, no repository, no commit: all of them mean that there is nothing to record.
-  if (!COMMIT.test(commit)) return undefined;
-  return { commit, branch: branch === 'HEAD' || branch === '' ? null : branch };
+/** No git, no repository, no commit: all of them mean that there is nothing to record. */
+export async function askGit(folder: string): Promise<GitHead | undefined> {
+  const text = await answer(folder, 'rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD');
+  const [commit = '', ref = ''] = text?.split('\n') ?? [];
+  if (!isCommit(commit)) return undefined;
+  const branch = /^refs\/heads\/(.+)$/.exec(ref)?.[1] ?? null;
+  return { commit, branch };
 }
 
 /** See {@link Host.gitTree}. */
 export async function gitTree(
   folder: string,
 ): Promise<{ tree: string; clean: boolean } | undefined> {
-  const tree = (await git(folder, 'rev-parse', 'HEAD^{tree}'))?.trim();
-  const changes = await git(folder, 'status', '--porcelain', '-z');
-  return tree === undefined || changes === undefined ? undefined : { tree, clean: changes === '' };
+  const [tree, changes] = await Promise.all([
+    answer(folder, 'rev-parse', 'HEAD^{tree}'),
+    answer(folder, 'status', '--porcelain', '-z'),
+  ]);
+  if (tree === undefined || changes === undefined) return undefined;
+  return { tree: tree.trim(), clean: changes === '' };
 }
 
-/** What a command of git prints; `undefined` where it fails. */
-function git(folder: string, ...args: string[]): Promise<string | undefined> {
-  // Not an import: loading it costs 3 ms.
-  const { execFile } = process.getBuiltinModule('node:child_process');
-  const options = { cwd: folder, encoding: 'utf8', windowsHide: true, maxBuffer: 2 ** 28 } as const;
-  return new Promise((done) => {
-    execFile('git', args, options, (error, stdout) => done(error === null ? stdout : undefined));
-  });
+/** What a command of git prints; `undefined` where it fails or there is no git. */
+async function answer(folder: string, ...args: string[]): Promise<string | undefined> {
+  try {
+    const { status, stdout } = await run(folder, args);
+    return status === 0 ? stdout.toString() : undefined;
+  } catch (error) {
+    // These two questions are asked of projects without git as well.
+    if (error instanceof HostError) return undefined;
+    throw error;
+  }
 }
