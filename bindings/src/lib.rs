@@ -20,7 +20,7 @@ use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
 use okstra_core::rules::RULES;
 use okstra_core::run;
 use okstra_core::stage::{self, Facts};
-use okstra_core::task;
+use okstra_core::{task, worktree};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -211,6 +211,110 @@ pub fn prepare_run(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> Js
     decided(facts, request, |facts, request| run::prepare(plan, ledger, facts, &request))
 }
 
+/// Where the worktree of a stage lies, and what its branch is called.
+#[wasm_bindgen(js_name = worktreePlaces)]
+pub fn worktree_places(request: &str) -> JsValue {
+    answer(decoded(request, "request").and_then(|request| Ok(worktree::names::places(&request))))
+}
+
+/// The commit a stage starts from, or the merge to make in its worktree.
+#[wasm_bindgen(js_name = stageBase)]
+pub fn stage_base(request: &str) -> JsValue {
+    answer(decoded(request, "request").and_then(|request| worktree::base::base(&request)))
+}
+
+/// Writes a worktree down before it is made.
+#[wasm_bindgen(js_name = registryBegin)]
+pub fn registry_begin(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| worktree::registry::begin(&facts, &request))
+}
+
+/// Notes that a worktree is made and a claim works in it.
+#[wasm_bindgen(js_name = registryActivate)]
+pub fn registry_activate(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| worktree::registry::activate(&facts, &request))
+}
+
+/// Notes that nobody works in a worktree any more.
+#[wasm_bindgen(js_name = registryKeep)]
+pub fn registry_keep(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| worktree::registry::keep(&facts, &request))
+}
+
+/// Takes a worktree out of the registry.
+#[wasm_bindgen(js_name = registryForget)]
+pub fn registry_forget(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| worktree::registry::forget(&facts, &request))
+}
+
+/// Writes the worktree of a task down.
+#[wasm_bindgen(js_name = registryTaskWorktree)]
+pub fn registry_task_worktree(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| worktree::registry::set_task_worktree(&facts, &request))
+}
+
+/// Fixes the commit that a task starts from, once.
+#[wasm_bindgen(js_name = registryBase)]
+pub fn registry_base(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| {
+        worktree::registry::set_implementation_base(&facts, &request)
+    })
+}
+
+/// The stages that somebody is about to build.
+#[wasm_bindgen(js_name = reservedStages)]
+pub fn reserved_stages(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| worktree::registry::reserved_stages(&facts, &request))
+}
+
+/// Where registry, git, disk and ledgers disagree, and what mends it.
+#[wasm_bindgen(js_name = repairWorktrees)]
+pub fn repair_worktrees(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| worktree::repair::repair(&facts, &request))
+}
+
+/// The registry of worktrees.
+#[wasm_bindgen(js_name = readRegistry)]
+pub fn read_registry(facts: &str) -> JsValue {
+    answer(decoded(facts, "facts").and_then(|facts| worktree::registry::read(&facts)))
+}
+
+/// Which worktrees may be removed.
+#[wasm_bindgen(js_name = pruneWorktrees)]
+pub fn prune_worktrees(entries: &str, request: &str) -> JsValue {
+    judged(entries, request, |entries: Vec<_>, request| worktree::prune::prune(&entries, &request))
+}
+
+/// Whether one worktree may be removed.
+#[wasm_bindgen(js_name = removeWorktree)]
+pub fn remove_worktree(entry: &str, request: &str) -> JsValue {
+    judged(entry, request, |entry, request| worktree::prune::remove(&entry, &request))
+}
+
+/// Which stages will conflict.
+#[wasm_bindgen(js_name = stageForecast)]
+pub fn stage_forecast(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::forecast(plan, ledger, facts, &request))
+}
+
+/// Which stages can be handed over, and why others cannot.
+#[wasm_bindgen(js_name = handOver)]
+pub fn hand_over(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::hand_over(plan, ledger, facts, &request))
+}
+
+/// What to merge into the collector branch.
+#[wasm_bindgen(js_name = assembleHandOver)]
+pub fn assemble_hand_over(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::assemble(plan, ledger, facts, &request))
+}
+
+/// What became of the commits of done stages whose history was rewritten.
+#[wasm_bindgen(js_name = stageHistory)]
+pub fn stage_history(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::history(plan, ledger, facts, &request))
+}
+
 /// The rows of a ledger.
 #[wasm_bindgen(js_name = showLedger)]
 pub fn show_ledger(source: &[u8]) -> JsValue {
@@ -238,6 +342,18 @@ fn decided<R: Decode, T: Serialize>(
     answer(decoded::<Facts>(facts, "facts").and_then(|facts| {
         let request = decoded(request, "request")?;
         decide(&facts, request)
+    }))
+}
+
+/// The same for facts that are not those of a plan.
+fn judged<F: Decode, R: Decode, T: Serialize>(
+    facts: &str,
+    request: &str,
+    judge: impl FnOnce(F, R) -> Result<T, OkstraError>,
+) -> JsValue {
+    answer(decoded::<F>(facts, "facts").and_then(|facts| {
+        let request = decoded(request, "request")?;
+        judge(facts, request)
     }))
 }
 

@@ -70,6 +70,31 @@ export function createApi(ready: () => void): Api {
       ),
     prepareRun: (plan, ledger, facts, request) =>
       call(() => raw.prepareRun(bytes(plan), bytes(ledger), json(facts), json(request))),
+    worktreePlaces: (request) => call(() => raw.worktreePlaces(json(request))),
+    stageBase: (request) => call(() => raw.stageBase(json(request))),
+    registryBegin: (facts, request) => call(() => raw.registryBegin(json(facts), json(request))),
+    registryActivate: (facts, request) =>
+      call(() => raw.registryActivate(json(facts), json(request))),
+    registryKeep: (facts, request) => call(() => raw.registryKeep(json(facts), json(request))),
+    registryForget: (facts, request) => call(() => raw.registryForget(json(facts), json(request))),
+    registryTaskWorktree: (facts, request) =>
+      call(() => raw.registryTaskWorktree(json(facts), json(request))),
+    registryBase: (facts, request) => call(() => raw.registryBase(json(facts), json(request))),
+    reservedStages: (facts, request) => call(() => raw.reservedStages(json(facts), json(request))),
+    repairWorktrees: (facts, request) =>
+      call(() => raw.repairWorktrees(json(facts), json(request))),
+    readRegistry: (facts) => call(() => raw.readRegistry(json(facts))),
+    pruneWorktrees: (entries, request) =>
+      call(() => raw.pruneWorktrees(json(entries), json(request))),
+    removeWorktree: (entry, request) => call(() => raw.removeWorktree(json(entry), json(request))),
+    stageForecast: (plan, ledger, facts, request) =>
+      call(() => raw.stageForecast(bytes(plan), bytes(ledger), json(facts), json(request))),
+    handOver: (plan, ledger, facts, request) =>
+      call(() => raw.handOver(bytes(plan), bytes(ledger), json(facts), json(request))),
+    assembleHandOver: (plan, ledger, facts, request) =>
+      call(() => raw.assembleHandOver(bytes(plan), bytes(ledger), json(facts), json(request))),
+    stageHistory: (plan, ledger, facts, request) =>
+      call(() => raw.stageHistory(bytes(plan), bytes(ledger), json(facts), json(request))),
     showLedger: (ledger) => call(() => raw.showLedger(bytes(ledger))),
     checkLedger: (ledger) => call(() => raw.checkLedger(bytes(ledger))),
     repairLedger: (ledger) => call(() => raw.repairLedger(bytes(ledger))),

@@ -8,6 +8,11 @@
  */
 import type {
   ApproveResult,
+  AssembleAnswer,
+  BaseAnswer,
+  BaseFixRequest,
+  BaseRequest,
+  BeginRequest,
   CheckOptions,
   CheckReport,
   CheckRequest,
@@ -17,26 +22,48 @@ import type {
   Decision,
   DoneAnswer,
   DoneRequest,
+  EntryRequest,
   Facts,
   FixResult,
+  Forecast,
+  ForecastRequest,
   Graph,
   GraphFormat,
+  HandoffAnswer,
+  HandoffRequest,
+  HistoryAnswer,
+  HistoryRequest,
   LedgerRepair,
   LedgerReport,
   LedgerView,
   NextAnswer,
   NextRequest,
+  Places,
+  PlacesRequest,
   Plan,
   PlanLayout,
   PrRequest,
+  PruneEntry,
+  PruneLine,
+  PrunePlan,
+  PruneRequest,
   Recorded,
+  Registry,
+  RegistryAnswer,
+  RegistryFacts,
   ReleaseRequest,
+  RepairFacts,
+  RepairReport,
+  RepairRequest,
+  Reserved,
+  ReservedRequest,
   Rule,
   RunAnswer,
   RunRequest,
   ShowAnswer,
   StageList,
   TaskFacts,
+  TaskWorktreeRequest,
   VerifyRequest,
 } from './generated/types.js';
 
@@ -274,6 +301,175 @@ export declare function prepareRun(
   facts: FactsInput,
   request: RunRequestInput,
 ): Decision<RunAnswer>;
+
+/**
+ * Where the worktree of a stage lies, and what its branch is called.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function worktreePlaces(request: Partial<PlacesRequest>): Places;
+
+/**
+ * The commit a stage starts from, or the merge to make in its worktree.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function stageBase(request: Partial<BaseRequest>): BaseAnswer;
+
+/**
+ * Writes a worktree down before it is made.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function registryBegin(
+  facts: Partial<RegistryFacts>,
+  request: Partial<BeginRequest>,
+): Decision<RegistryAnswer>;
+
+/**
+ * Notes that a worktree is made and a claim works in it.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function registryActivate(
+  facts: Partial<RegistryFacts>,
+  request: Partial<EntryRequest>,
+): Decision<RegistryAnswer>;
+
+/**
+ * Notes that nobody works in a worktree any more.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function registryKeep(
+  facts: Partial<RegistryFacts>,
+  request: Partial<EntryRequest>,
+): Decision<RegistryAnswer>;
+
+/**
+ * Takes a worktree out of the registry.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function registryForget(
+  facts: Partial<RegistryFacts>,
+  request: Partial<EntryRequest>,
+): Decision<RegistryAnswer>;
+
+/**
+ * Writes the worktree of a task down.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function registryTaskWorktree(
+  facts: Partial<RegistryFacts>,
+  request: Partial<TaskWorktreeRequest>,
+): Decision<RegistryAnswer>;
+
+/**
+ * Fixes the commit that a task starts from, once.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function registryBase(
+  facts: Partial<RegistryFacts>,
+  request: Partial<BaseFixRequest>,
+): Decision<RegistryAnswer>;
+
+/**
+ * The stages that somebody is about to build.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function reservedStages(
+  facts: Partial<RegistryFacts>,
+  request: Partial<ReservedRequest>,
+): Decision<Reserved>;
+
+/**
+ * Where registry, git, disk and ledgers disagree, and what mends it.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function repairWorktrees(
+  facts: Partial<RepairFacts>,
+  request: Partial<RepairRequest>,
+): Decision<RepairReport>;
+
+/**
+ * The registry of worktrees, as far as it can be read.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function readRegistry(facts: Partial<RegistryFacts>): Registry;
+
+/**
+ * Which worktrees may be removed, and what would be lost with the others.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function pruneWorktrees(
+  entries: readonly Partial<PruneEntry>[],
+  request: Partial<PruneRequest>,
+): PrunePlan;
+
+/**
+ * Whether one worktree may be removed.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function removeWorktree(
+  entry: Partial<PruneEntry>,
+  request: Partial<PruneRequest>,
+): PruneLine;
+
+/**
+ * Which stages will conflict when they are merged.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function stageForecast(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<ForecastRequest>,
+): Decision<Forecast>;
+
+/**
+ * Which stages can be handed over, and why others cannot.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function handOver(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<HandoffRequest>,
+): Decision<HandoffAnswer>;
+
+/**
+ * What to merge into the collector branch, and the text of its pull request.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function assembleHandOver(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<HandoffRequest>,
+): Decision<AssembleAnswer>;
+
+/**
+ * What became of the commits of done stages after history was rewritten; what is certain is corrected.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function stageHistory(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<HistoryRequest>,
+): Decision<HistoryAnswer>;
 
 /** The rows of a ledger, and the lines that are none. */
 export declare function showLedger(ledger: Source): LedgerView;

@@ -7,7 +7,10 @@
 use std::fmt::Write as _;
 
 use crate::digest::sha256_hex;
-use crate::layout::{join, sanitised};
+use serde::Serialize;
+
+use crate::decode::decode;
+use crate::layout::{join, sanitised, task_key_parts};
 use crate::order;
 use crate::printable::steers_terminal;
 
@@ -131,4 +134,53 @@ fn branch_part(id: &str) -> String {
 
 fn short_hash(text: &str) -> String {
     sha256_hex(text.as_bytes()).chars().take(HASH).collect()
+}
+/// Of which task and stage the places are asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+pub struct PlacesRequest {
+    /// `$OKSTRA_HOME`, absolute.
+    pub home: String,
+    /// The key of the task. One that is not `project:group:id` is an id of the group `plans`.
+    pub task_key: String,
+    /// The project's folder, whose name is the project of such a key.
+    pub project_root: String,
+    /// The work category of the task.
+    pub category: Option<String>,
+    /// The prefix that is registered; it stands.
+    pub prefix: Option<String>,
+    /// The stage; 0 for the task itself.
+    pub stage: u32,
+}
+
+decode!(PlacesRequest { home, task_key, project_root, category, prefix, stage });
+
+/// Where the worktrees of a task and a stage lie, and what their branches are called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Places {
+    /// The registry of all worktrees.
+    pub registry: String,
+    /// The prefix of the branches.
+    pub prefix: String,
+    /// The folder of the worktree.
+    pub path: String,
+    /// Its branch.
+    pub branch: String,
+}
+
+/// Where the worktree of a stage lies, or that of the task for stage 0.
+pub fn places(request: &PlacesRequest) -> Places {
+    let home = &request.home;
+    let (project, group, id) = task_key_parts(&request.task_key).unwrap_or_else(|_| {
+        let project = request.project_root.rsplit('/').next().unwrap_or_default();
+        (project, "plans", &request.task_key)
+    });
+    let given = request.prefix.as_deref().filter(|prefix| !prefix.is_empty());
+    let prefix = given.unwrap_or_else(|| branch_prefix(request.category.as_deref()));
+    let (path, branch) = match request.stage {
+        0 => (task_worktree(home, project, group, id), task_branch(prefix, id)),
+        stage => (stage_worktree(home, project, group, id, stage), stage_branch(prefix, id, stage)),
+    };
+    Places { registry: registry_file(home), prefix: prefix.to_owned(), path, branch }
 }

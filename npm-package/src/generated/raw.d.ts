@@ -9,6 +9,11 @@ export function __wbg_reset_state(): void;
 export function approvePlan(source: Uint8Array | number[]): any;
 
 /**
+ * What to merge into the collector branch.
+ */
+export function assembleHandOver(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
  * What is wrong with a ledger.
  */
 export function checkLedger(source: Uint8Array | number[]): any;
@@ -22,6 +27,11 @@ export function checkPlan(source: Uint8Array | number[], strict?: boolean | null
  * Applies every repair the findings carry.
  */
 export function fixPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
+
+/**
+ * Which stages can be handed over, and why others cannot.
+ */
+export function handOver(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
 
 /**
  * The name of a ledger's lock.
@@ -63,6 +73,51 @@ export function prepareRun(plan: Uint8Array | number[], ledger: Uint8Array | num
 export function provokePanic(): void;
 
 /**
+ * Which worktrees may be removed.
+ */
+export function pruneWorktrees(entries: string, request: string): any;
+
+/**
+ * The registry of worktrees.
+ */
+export function readRegistry(facts: string): any;
+
+/**
+ * Notes that a worktree is made and a claim works in it.
+ */
+export function registryActivate(facts: string, request: string): any;
+
+/**
+ * Fixes the commit that a task starts from, once.
+ */
+export function registryBase(facts: string, request: string): any;
+
+/**
+ * Writes a worktree down before it is made.
+ */
+export function registryBegin(facts: string, request: string): any;
+
+/**
+ * Takes a worktree out of the registry.
+ */
+export function registryForget(facts: string, request: string): any;
+
+/**
+ * Notes that nobody works in a worktree any more.
+ */
+export function registryKeep(facts: string, request: string): any;
+
+/**
+ * Writes the worktree of a task down.
+ */
+export function registryTaskWorktree(facts: string, request: string): any;
+
+/**
+ * Whether one worktree may be removed.
+ */
+export function removeWorktree(entry: string, request: string): any;
+
+/**
  * Checks plans and writes what was found, as text.
  *
  * `sources` holds the plans one behind the other, `ends` where each ends, and `paths` their
@@ -81,6 +136,16 @@ export function renderGraph(source: Uint8Array | number[], format: string): any;
 export function repairLedger(source: Uint8Array | number[]): any;
 
 /**
+ * Where registry, git, disk and ledgers disagree, and what mends it.
+ */
+export function repairWorktrees(facts: string, request: string): any;
+
+/**
+ * The stages that somebody is about to build.
+ */
+export function reservedStages(facts: string, request: string): any;
+
+/**
  * The table of rules.
  */
 export function rules(): any;
@@ -91,6 +156,11 @@ export function rules(): any;
 export function showLedger(source: Uint8Array | number[]): any;
 
 /**
+ * The commit a stage starts from, or the merge to make in its worktree.
+ */
+export function stageBase(request: string): any;
+
+/**
  * Claims a stage.
  */
 export function stageClaim(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
@@ -99,6 +169,16 @@ export function stageClaim(plan: Uint8Array | number[], ledger: Uint8Array | num
  * Finishes a stage.
  */
 export function stageDone(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
+ * Which stages will conflict.
+ */
+export function stageForecast(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
+ * What became of the commits of done stages whose history was rewritten.
+ */
+export function stageHistory(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
 
 /**
  * The stages with their states.
@@ -150,14 +230,21 @@ export function taskFolder(okstra_root: string, task_key: string): any;
  */
 export function version(): any;
 
+/**
+ * Where the worktree of a stage lies, and what its branch is called.
+ */
+export function worktreePlaces(request: string): any;
+
 export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
 
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly approvePlan: (a: number, b: number) => any;
+    readonly assembleHandOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly checkLedger: (a: number, b: number) => any;
     readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
+    readonly handOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly lockName: (a: number, b: number) => any;
     readonly parsePlan: (a: number, b: number) => any;
     readonly planCandidates: (a: number, b: number) => any;
@@ -165,13 +252,27 @@ export interface InitOutput {
     readonly planLayout: (a: number, b: number, c: number, d: number) => any;
     readonly prepareRun: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly provokePanic: () => void;
+    readonly pruneWorktrees: (a: number, b: number, c: number, d: number) => any;
+    readonly readRegistry: (a: number, b: number) => any;
+    readonly registryActivate: (a: number, b: number, c: number, d: number) => any;
+    readonly registryBase: (a: number, b: number, c: number, d: number) => any;
+    readonly registryBegin: (a: number, b: number, c: number, d: number) => any;
+    readonly registryForget: (a: number, b: number, c: number, d: number) => any;
+    readonly registryKeep: (a: number, b: number, c: number, d: number) => any;
+    readonly registryTaskWorktree: (a: number, b: number, c: number, d: number) => any;
+    readonly removeWorktree: (a: number, b: number, c: number, d: number) => any;
     readonly renderCheck: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number, l: number, m: number) => any;
     readonly renderGraph: (a: number, b: number, c: number, d: number) => any;
     readonly repairLedger: (a: number, b: number) => any;
+    readonly repairWorktrees: (a: number, b: number, c: number, d: number) => any;
+    readonly reservedStages: (a: number, b: number, c: number, d: number) => any;
     readonly rules: () => any;
     readonly showLedger: (a: number, b: number) => any;
+    readonly stageBase: (a: number, b: number) => any;
     readonly stageClaim: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly stageDone: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly stageForecast: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly stageHistory: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly stageList: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly stageNext: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly stagePr: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
@@ -182,6 +283,7 @@ export interface InitOutput {
     readonly takePanic: () => any;
     readonly taskFolder: (a: number, b: number, c: number, d: number) => any;
     readonly version: () => any;
+    readonly worktreePlaces: (a: number, b: number) => any;
     readonly __wbindgen_externrefs: WebAssembly.Table;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_free: (a: number, b: number, c: number) => void;

@@ -2,6 +2,38 @@
 // The texts are those of the Rust doc comments.
 
 /**
+ * What is known of the history between two commits.
+ */
+export type Ancestry = {
+  /**
+   * The commit that may be contained.
+   */
+  older: string;
+  /**
+   * The commit that may contain it.
+   */
+  newer: string;
+  /**
+   * Whether `newer` contains `older` (`git merge-base --is-ancestor older newer`).
+   */
+  contained: boolean;
+};
+
+/**
+ * A question: does `newer` contain `older`?
+ */
+export type AncestryQuestion = {
+  /**
+   * The commit that may be contained.
+   */
+  older: string;
+  /**
+   * The commit that may contain it.
+   */
+  newer: string;
+};
+
+/**
  * Whether the task-list line `- [x] Approved` is there.
  */
 export type Approval = {
@@ -39,6 +71,87 @@ export type ApproveResult = {
 };
 
 /**
+ * How the chosen stages are put together, and the text of their pull request.
+ */
+export type AssembleAnswer = {
+  /**
+   * The chosen stages, in row order.
+   */
+  stages: Array<number>;
+  /**
+   * Whether they are all stages of the plan.
+   */
+  whole: boolean;
+  /**
+   * What to look at first, or what to do.
+   */
+  assembling: Assembling;
+  /**
+   * The text of the pull request.
+   */
+  pull_request: PullRequestText;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * How stages are put together.
+ */
+export type AssemblePlan = {
+  /**
+   * The branch.
+   */
+  branch: string;
+  /**
+   * The commit it starts from.
+   */
+  base: string;
+  /**
+   * The commits to merge into it, one after the other; one that contains the base is taken over
+   * as it is.
+   */
+  merges: Array<MergeHead>;
+  /**
+   * The stages that are left out because one of those commits contains them.
+   */
+  dropped: Array<number>;
+  /**
+   * The commits that the branch has to contain afterwards.
+   */
+  contains: Array<string>;
+  /**
+   * What is pushed: `refs/heads/<branch>:refs/heads/<branch>`, nothing else, and never with
+   * force.
+   */
+  refspec: string;
+  /**
+   * What the host must never do.
+   */
+  forbidden: Array<Forbidden>;
+};
+
+/**
+ * What comes of assembling.
+ */
+export type Assembling =
+  | {
+      kind: 'needs';
+      /**
+       * The questions, sorted.
+       */
+      ancestry: Array<AncestryQuestion>;
+    }
+  | {
+      kind: 'plan';
+      /**
+       * It.
+       */
+      plan: AssemblePlan;
+    };
+
+/**
  * A line of a ledger that cannot be used.
  */
 export type BadLine = {
@@ -54,6 +167,140 @@ export type BadLine = {
    * Whether it is the last line and has no end: a write that was cut off.
    */
   torn: boolean;
+};
+
+/**
+ * The base of a stage.
+ */
+export type BaseAnswer =
+  | {
+      kind: 'needs';
+      /**
+       * The questions, sorted.
+       */
+      ancestry: Array<AncestryQuestion>;
+    }
+  | {
+      kind: 'commit';
+      /**
+       * The commit.
+       */
+      commit: string;
+      /**
+       * Where it comes from.
+       */
+      from: BaseSource;
+      /**
+       * The dependencies whose head it is.
+       */
+      stages: Array<number>;
+      /**
+       * The commits that the worktree has to contain afterwards.
+       */
+      contains: Array<string>;
+    }
+  | {
+      kind: 'merge';
+      /**
+       * The commit to check out.
+       */
+      first: MergeHead;
+      /**
+       * The commits to merge into it, one after the other.
+       */
+      others: Array<MergeHead>;
+      /**
+       * The dependencies that are left out because one of those contains them.
+       */
+      dropped: Array<number>;
+      /**
+       * The commits that the worktree has to contain afterwards.
+       */
+      contains: Array<string>;
+    };
+
+/**
+ * The commit that a task starts from.
+ */
+export type BaseFixRequest = {
+  /**
+   * The task.
+   */
+  task: TaskIdentity;
+  /**
+   * The commit.
+   */
+  commit: string;
+};
+
+/**
+ * What a base is asked for.
+ */
+export type BaseRequest = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * The commit that the task started from.
+   */
+  implementation_base?: string;
+  /**
+   * The stages it depends on, in their order, with their done heads. Full ids: a short one is
+   * another text for the same commit.
+   */
+  dependencies: Array<StageHead>;
+  /**
+   * What is known of their history.
+   */
+  ancestry: Array<Ancestry>;
+};
+
+/**
+ * Where a base comes from.
+ */
+export type BaseSource = 'implementation-base' | 'dependency';
+
+/**
+ * A worktree that is about to be made.
+ */
+export type BeginRequest = {
+  /**
+   * Its task.
+   */
+  task: TaskIdentity;
+  /**
+   * Its stage.
+   */
+  stage: number;
+  /**
+   * The folder to be.
+   */
+  path: string;
+  /**
+   * The branch to be.
+   */
+  branch: string;
+  /**
+   * The commit it starts from.
+   */
+  base?: string;
+  /**
+   * The claim it is made for.
+   */
+  claim_id: string;
+  /**
+   * The process that makes it.
+   */
+  by: Maker;
+  /**
+   * Now, in ISO 8601 with its zone.
+   */
+  now: string;
+  /**
+   * The folders of the project that will be linked in.
+   */
+  sync_dirs: Array<string>;
 };
 
 /**
@@ -120,6 +367,20 @@ export type Caller = {
    * The start of that process, as the host writes it.
    */
   pid_start?: string;
+};
+
+/**
+ * A commit that may be the same work.
+ */
+export type Candidate = {
+  /**
+   * The commit.
+   */
+  commit: string;
+  /**
+   * What it has in common with the recorded one.
+   */
+  same: Sameness;
 };
 
 /**
@@ -717,6 +978,28 @@ export type Effect =
     };
 
 /**
+ * A worktree of a stage in the registry.
+ */
+export type EntryRequest = {
+  /**
+   * The key of its task.
+   */
+  task_key: string;
+  /**
+   * Its stage; 0 for the worktree of the task itself.
+   */
+  stage: number;
+  /**
+   * The claim that acts; an entry of another claim is left alone.
+   */
+  claim_id?: string;
+  /**
+   * The commit it started from, where that is known only now.
+   */
+  base?: string;
+};
+
+/**
  * The stable name of a failure's reason.
  */
 export type ErrorCode =
@@ -943,6 +1226,11 @@ export type Facts = {
 };
 
 /**
+ * What becomes of a worktree.
+ */
+export type Fate = 'remove' | 'keep';
+
+/**
  * One fault of a plan at its exact place.
  */
 export type Finding = {
@@ -1017,6 +1305,101 @@ export type FixResult = {
 };
 
 /**
+ * Something that is never done.
+ */
+export type Forbidden =
+  | {
+      kind: 'force-push';
+      /**
+       * The options that would do it.
+       */
+      options: Array<string>;
+    }
+  | {
+      kind: 'push-to';
+      /**
+       * The branch, without `refs/heads/`.
+       */
+      branch: string;
+    };
+
+/**
+ * What is foreseen.
+ */
+export type Forecast = {
+  /**
+   * The merges worth trying that were not, sorted: try them and ask again.
+   */
+  ask: Array<ForecastPair>;
+  /**
+   * The stages that will conflict, sorted.
+   */
+  conflicts: Array<Conflict>;
+  /**
+   * How many pairs merge cleanly.
+   */
+  clean: number;
+  /**
+   * The running and finished stages without a commit, about which nothing is known.
+   */
+  unknown: Array<number>;
+};
+
+/**
+ * Two stages whose heads may conflict.
+ */
+export type ForecastPair = {
+  /**
+   * The stage that comes first in the plan.
+   */
+  first: number;
+  /**
+   * The other.
+   */
+  second: number;
+  /**
+   * The commit of the first.
+   */
+  first_head: string;
+  /**
+   * The commit of the other.
+   */
+  second_head: string;
+};
+
+/**
+ * What the host knows besides the plan and the ledger.
+ */
+export type ForecastRequest = {
+  /**
+   * The commits that the worktrees of running stages are at.
+   */
+  heads: Array<StageHead>;
+  /**
+   * What is known of the history; what is not known need not be asked.
+   */
+  ancestry: Array<Ancestry>;
+  /**
+   * The merges that were tried.
+   */
+  merges: Array<MergeResult>;
+};
+
+/**
+ * A branch.
+ */
+export type GitBranch = {
+  /**
+   * Its name, without `refs/heads/`.
+   */
+  name: string;
+  /**
+   * Its commit.
+   */
+  head: string;
+};
+
+/**
  * The state of a worktree.
  */
 export type GitFacts = {
@@ -1036,6 +1419,24 @@ export type GitFacts = {
    * Whether there is no commit behind the base.
    */
   empty_range: boolean;
+};
+
+/**
+ * A worktree in git's list.
+ */
+export type GitWorktree = {
+  /**
+   * Its folder.
+   */
+  path: string;
+  /**
+   * The commit it is at.
+   */
+  head?: string;
+  /**
+   * The branch that is checked out; missing for a detached head.
+   */
+  branch?: string;
 };
 
 /**
@@ -1080,6 +1481,178 @@ export type Graph = {
  * How a graph is written.
  */
 export type GraphFormat = 'json' | 'mermaid' | 'dot';
+
+/**
+ * What may be handed over.
+ */
+export type HandoffAnswer = {
+  /**
+   * The latest verification of the whole task.
+   */
+  whole_task: WholeTask | null;
+  /**
+   * The stages, in row order.
+   */
+  stages: Array<HandoffStage>;
+  /**
+   * The stages that may be handed over, in row order.
+   */
+  eligible: Array<number>;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * What to hand over.
+ */
+export type HandoffRequest = {
+  /**
+   * The stages; empty for all that may.
+   */
+  stages: Array<number>;
+  /**
+   * Whether stages that are in a pull request may go into another.
+   */
+  again: boolean;
+  /**
+   * The data files of the task's verification reports.
+   */
+  reports: Array<ReportFile>;
+  /**
+   * The prefix of the task's branches.
+   */
+  prefix: string;
+  /**
+   * The commit that the task started from.
+   */
+  implementation_base?: string;
+  /**
+   * The branch that the pull request goes to.
+   */
+  base_branch: string;
+  /**
+   * What is known of the history between the heads.
+   */
+  ancestry: Array<Ancestry>;
+};
+
+/**
+ * A stage as it stands for the hand-over.
+ */
+export type HandoffStage = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * The commit it ended with; empty where it is not known.
+   */
+  head: string;
+  /**
+   * Why it cannot be handed over; `null` where it can.
+   */
+  reason: NotEligible | null;
+  /**
+   * The same in words.
+   */
+  why: string | null;
+};
+
+/**
+ * What git says of the recorded head of a finished stage.
+ */
+export type HeadFact = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * The head that was looked for, as the ledger has it: a correction since then makes the fact
+   * void.
+   */
+  head: string;
+  /**
+   * Whether a branch or a remote still contains it.
+   */
+  reachable: boolean;
+  /**
+   * The commits that may be it, found in what is reachable.
+   */
+  candidates: Array<Candidate>;
+};
+
+/**
+ * What became of a recorded head.
+ */
+export type HeadFate =
+  | { kind: 'intact' }
+  | {
+      kind: 'corrected';
+      /**
+       * The commit.
+       */
+      commit: string;
+      /**
+       * What it has in common with the recorded one.
+       */
+      same: Sameness;
+    }
+  | {
+      kind: 'ambiguous';
+      /**
+       * The commits, each once, in the given order.
+       */
+      commits: Array<string>;
+    }
+  | { kind: 'lost' };
+
+/**
+ * What became of the recorded heads.
+ */
+export type HistoryAnswer = {
+  /**
+   * The stages that were looked at, ascending.
+   */
+  stages: Array<HistoryLine>;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * A finished stage with what became of its head.
+ */
+export type HistoryLine = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * The head in the ledger.
+   */
+  head: string;
+  /**
+   * What became of it.
+   */
+  fate: HeadFate;
+};
+
+/**
+ * What is asked for.
+ */
+export type HistoryRequest = {
+  /**
+   * What git says of the finished stages; the others are left alone.
+   */
+  heads: Array<HeadFact>;
+};
 
 /**
  * A row that can be read, but about which one should know something.
@@ -1184,6 +1757,70 @@ export type LedgerView = {
  * Whether the session of a claim still works.
  */
 export type Life = 'live' | 'quiet' | 'dead';
+
+/**
+ * Work that is nowhere else.
+ */
+export type Loss = {
+  /**
+   * The files with changes that no commit has.
+   */
+  files: Array<string>;
+  /**
+   * The commits that no branch besides its own has.
+   */
+  commits: number;
+};
+
+/**
+ * The process that makes a worktree.
+ */
+export type Maker = {
+  /**
+   * Its host.
+   */
+  host?: string;
+  /**
+   * Its number.
+   */
+  pid?: number;
+  /**
+   * Its start, as the host writes it.
+   */
+  pid_start?: string;
+};
+
+/**
+ * A commit with the stages that ended with it.
+ */
+export type MergeHead = {
+  /**
+   * The commit.
+   */
+  commit: string;
+  /**
+   * The stages whose head it is; the first is the one it is told by.
+   */
+  stages: Array<number>;
+};
+
+/**
+ * The result of trying to merge two heads.
+ */
+export type MergeResult = {
+  /**
+   * One commit.
+   */
+  first_head: string;
+  /**
+   * The other.
+   */
+  second_head: string;
+  /**
+   * The files with conflicts; empty where they merge cleanly.
+   */
+  files: Array<string>;
+};
 
 /**
  * What the host has to look at before the core can answer.
@@ -1295,9 +1932,100 @@ export type Node = {
 };
 
 /**
+ * Why a stage cannot be handed over.
+ */
+export type NotEligible =
+  | { kind: 'cancelled' }
+  | { kind: 'not-started' }
+  | { kind: 'running' }
+  | { kind: 'no-commit' }
+  | { kind: 'not-verified' }
+  | {
+      kind: 'not-accepted';
+      /**
+       * What it found; `null` for an unknown word.
+       */
+      verdict: Verdict | null;
+      /**
+       * The report.
+       */
+      report_path: string;
+    }
+  | {
+      kind: 'in-pull-request';
+      /**
+       * Its address.
+       */
+      url: string | null;
+      /**
+       * Its number.
+       */
+      number: number | null;
+    }
+  | {
+      kind: 'built-on';
+      /**
+       * Those stages, ascending.
+       */
+      stages: Array<number>;
+    };
+
+/**
  * Which of several ready stages comes first.
  */
 export type Order = 'number' | 'critical-path';
+
+/**
+ * Where the worktrees of a task and a stage lie, and what their branches are called.
+ */
+export type Places = {
+  /**
+   * The registry of all worktrees.
+   */
+  registry: string;
+  /**
+   * The prefix of the branches.
+   */
+  prefix: string;
+  /**
+   * The folder of the worktree.
+   */
+  path: string;
+  /**
+   * Its branch.
+   */
+  branch: string;
+};
+
+/**
+ * Of which task and stage the places are asked.
+ */
+export type PlacesRequest = {
+  /**
+   * `$OKSTRA_HOME`, absolute.
+   */
+  home: string;
+  /**
+   * The key of the task. One that is not `project:group:id` is an id of the group `plans`.
+   */
+  task_key: string;
+  /**
+   * The project's folder, whose name is the project of such a key.
+   */
+  project_root: string;
+  /**
+   * The work category of the task.
+   */
+  category?: string;
+  /**
+   * The prefix that is registered; it stands.
+   */
+  prefix?: string;
+  /**
+   * The stage; 0 for the task itself.
+   */
+  stage: number;
+};
 
 /**
  * A plan as it reads, with the place of everything in it.
@@ -1453,6 +2181,147 @@ export type ProcessQuestion = {
 export type ProcessState = 'alive' | 'gone' | 'unknown';
 
 /**
+ * What is known of a registered worktree.
+ */
+export type PruneEntry = {
+  /**
+   * Its task.
+   */
+  task_key: string;
+  /**
+   * Its stage; 0 for the worktree of the task itself.
+   */
+  stage: number;
+  /**
+   * The repository.
+   */
+  project_root: string;
+  /**
+   * The folder.
+   */
+  path: string;
+  /**
+   * The branch.
+   */
+  branch: string;
+  /**
+   * What its stage does.
+   */
+  state: StageLife;
+  /**
+   * Whether the folder is there.
+   */
+  exists: boolean;
+  /**
+   * The commit of its branch; missing where the branch is not there.
+   */
+  head?: string;
+  /**
+   * The paths with changes that no commit has; missing where git could not say it.
+   */
+  dirty?: Array<string>;
+  /**
+   * How many of its commits are neither in the base branch, nor in a collector, nor on a remote;
+   * missing where git could not say it.
+   */
+  commits?: number;
+  /**
+   * A branch that stays and contains its head: the base branch, a collector, a remote.
+   */
+  kept_in?: string;
+  /**
+   * The other stages of the task whose branch, which is still there, contains its head.
+   */
+  stages: Array<number>;
+  /**
+   * Whether git has it locked.
+   */
+  locked: boolean;
+  /**
+   * Whether the caller stands in it.
+   */
+  current: boolean;
+  /**
+   * Its size.
+   */
+  bytes?: number;
+};
+
+/**
+ * A worktree with what becomes of it.
+ */
+export type PruneLine = {
+  /**
+   * Its task.
+   */
+  task_key: string;
+  /**
+   * Its stage; `null` for the worktree of the task itself.
+   */
+  stage: number | null;
+  /**
+   * The folder.
+   */
+  path: string;
+  /**
+   * The branch.
+   */
+  branch: string;
+  /**
+   * What becomes of it.
+   */
+  fate: Fate;
+  /**
+   * Why, in one line: why it is safe, what would be lost, or what is in the way.
+   */
+  why: string;
+  /**
+   * What would be, or is, lost; `null` where nothing is.
+   */
+  loss: Loss | null;
+  /**
+   * Whether it stays also with `--force`.
+   */
+  fixed: boolean;
+  /**
+   * Its size.
+   */
+  bytes: number | null;
+  /**
+   * What the host does, in order; empty where it stays.
+   */
+  actions: Array<WorktreeAction>;
+};
+
+/**
+ * What may be removed.
+ */
+export type PrunePlan = {
+  /**
+   * Every worktree, in the given order.
+   */
+  lines: Array<PruneLine>;
+  /**
+   * How many are removed.
+   */
+  removed: number;
+  /**
+   * The size of those whose size is known.
+   */
+  bytes: number;
+};
+
+/**
+ * What is asked for.
+ */
+export type PruneRequest = {
+  /**
+   * Whether to remove what would lose work.
+   */
+  force: boolean;
+};
+
+/**
  * The latest `pr` row of a stage.
  */
 export type PullRequest = {
@@ -1527,6 +2396,90 @@ export type Recorded = {
 };
 
 /**
+ * A task in the registry.
+ */
+export type RegisteredTask = {
+  /**
+   * Its key.
+   */
+  task_key: string;
+  /**
+   * The folder of its project.
+   */
+  project_root: string;
+  /**
+   * Its plan, as it was named last.
+   */
+  plan_path: string;
+  /**
+   * The prefix of its branches.
+   */
+  prefix: string;
+  /**
+   * The commit its first stage started from; it never changes again.
+   */
+  implementation_base: string | null;
+  /**
+   * The worktree of the task itself.
+   */
+  worktree: TaskWorktree | null;
+  /**
+   * The worktrees of its stages, in the order of the file.
+   */
+  stages: Array<StageWorktree>;
+};
+
+/**
+ * What is registered.
+ */
+export type Registry = {
+  /**
+   * The tasks, in the order of the file.
+   */
+  tasks: Array<RegisteredTask>;
+  /**
+   * What could not be read of it, one line each.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * The task as it is registered after a change.
+ */
+export type RegistryAnswer = {
+  /**
+   * The task; `null` where it is not registered.
+   */
+  task: RegisteredTask | null;
+  /**
+   * Whether the registry changes.
+   */
+  changed: boolean;
+};
+
+/**
+ * The registry and what the host knows of those who wrote to it.
+ */
+export type RegistryFacts = {
+  /**
+   * The absolute path of the registry.
+   */
+  path: string;
+  /**
+   * Its text; missing where there is no such file.
+   */
+  text?: string;
+  /**
+   * This host, as claims name it.
+   */
+  host?: string;
+  /**
+   * The processes that were asked for; missing until the core asks.
+   */
+  processes?: Array<ProcessFact>;
+};
+
+/**
  * Another place that explains a finding.
  */
 export type Related = {
@@ -1556,6 +2509,162 @@ export type ReleaseRequest = {
    * Whether a quiet claim of somebody else may be taken away.
    */
   force: boolean;
+};
+
+/**
+ * What a repair looks at.
+ */
+export type RepairFacts = {
+  /**
+   * The registry.
+   */
+  registry: RegistryFacts;
+  /**
+   * `$OKSTRA_HOME`, its real absolute path.
+   */
+  home: string;
+  /**
+   * The repositories of the projects in the registry that could be asked.
+   */
+  repositories: Array<Repository>;
+  /**
+   * The ledgers of the tasks in the registry that could be read.
+   */
+  ledgers: Array<TaskLedger>;
+  /**
+   * The folders of the registry and of git's lists that are on the disk.
+   */
+  folders: Array<string>;
+};
+
+/**
+ * Something that disagrees, with what is done about it.
+ */
+export type RepairFinding = {
+  /**
+   * What it is.
+   */
+  kind: RepairKind;
+  /**
+   * The task, or `null` where none is known.
+   */
+  task_key: string | null;
+  /**
+   * The stage; `null` for the worktree of the task itself.
+   */
+  stage: number | null;
+  /**
+   * The worktree.
+   */
+  path: string;
+  /**
+   * What is wrong, in one line.
+   */
+  message: string;
+  /**
+   * What repairing does, or what a person has to do.
+   */
+  repair: string;
+  /**
+   * What the host does, in order; empty where a person has to decide.
+   */
+  actions: Array<WorktreeAction>;
+};
+
+/**
+ * What disagrees.
+ */
+export type RepairKind =
+  | 'half-provisioned'
+  | 'maker-unknown'
+  | 'not-activated'
+  | 'folder-missing'
+  | 'not-in-git'
+  | 'other-branch'
+  | 'branch-missing'
+  | 'still-active'
+  | 'never-claimed'
+  | 'unregistered'
+  | 'project-missing';
+
+/**
+ * What was found.
+ */
+export type RepairReport = {
+  /**
+   * By task and stage in the order of the registry, what the registry does not know at the end.
+   */
+  findings: Array<RepairFinding>;
+};
+
+/**
+ * What is repaired.
+ */
+export type RepairRequest = {
+  /**
+   * Only this task.
+   */
+  task_key?: string;
+};
+
+/**
+ * The data file of a report.
+ */
+export type ReportFile = {
+  /**
+   * Its path, relative to the project.
+   */
+  path: string;
+  /**
+   * Its text.
+   */
+  text: string;
+};
+
+/**
+ * What git says of a project.
+ */
+export type Repository = {
+  /**
+   * The project's folder, as the registry names it.
+   */
+  project_root: string;
+  /**
+   * Its worktrees.
+   */
+  worktrees: Array<GitWorktree>;
+  /**
+   * Its branches.
+   */
+  branches: Array<GitBranch>;
+};
+
+/**
+ * The stages that somebody is about to build.
+ */
+export type Reserved = {
+  /**
+   * The stages, ascending.
+   */
+  stages: Array<number>;
+  /**
+   * The stages whose worktree was begun by a process that is gone, ascending.
+   */
+  abandoned: Array<number>;
+};
+
+/**
+ * Which reservations are asked for.
+ */
+export type ReservedRequest = {
+  /**
+   * The key of the task.
+   */
+  task_key: string;
+  /**
+   * The claim that asks: its own entry reserves nothing against it.
+   */
+  claim_id?: string;
 };
 
 /**
@@ -1655,6 +2764,11 @@ export type RunRequest = {
    */
   latest?: string;
 };
+
+/**
+ * What two commits have in common.
+ */
+export type Sameness = 'tree' | 'patch';
 
 /**
  * How much a finding weighs: an error makes the plan unusable, a warning does not.
@@ -1823,6 +2937,25 @@ export type Stage = {
 };
 
 /**
+ * A stage with the commit it ended with.
+ */
+export type StageHead = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its commit; missing or empty in a project without git.
+   */
+  head?: string;
+};
+
+/**
+ * What the stage of a worktree does.
+ */
+export type StageLife = 'running' | 'done' | 'free' | 'unknown';
+
+/**
  * A stage in the table.
  */
 export type StageLine = {
@@ -1955,6 +3088,48 @@ export type StageState =
   | 'broken';
 
 /**
+ * The worktree of a stage.
+ */
+export type StageWorktree = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its folder.
+   */
+  path: string;
+  /**
+   * Its branch.
+   */
+  branch: string;
+  /**
+   * The commit it started from.
+   */
+  base: string | null;
+  /**
+   * The claim it was made for.
+   */
+  claim_id: string | null;
+  /**
+   * How far it is.
+   */
+  state: WorktreeState;
+  /**
+   * The process that made it.
+   */
+  by: Maker | null;
+  /**
+   * When it was begun.
+   */
+  created_at: string;
+  /**
+   * The folders of the project that are linked in.
+   */
+  sync_dirs: Array<string>;
+};
+
+/**
  * What a row says about its stage.
  */
 export type Status = 'started' | 'done' | 'verified' | 'pr' | 'released';
@@ -2016,6 +3191,70 @@ export type TaskFacts = {
 };
 
 /**
+ * Which task, and where it belongs.
+ */
+export type TaskIdentity = {
+  /**
+   * Its key `project:group:id`.
+   */
+  task_key: string;
+  /**
+   * The real absolute path of its project's folder.
+   */
+  project_root: string;
+  /**
+   * Its plan.
+   */
+  plan_path: string;
+  /**
+   * The prefix of its branches. The one in the registry stands.
+   */
+  prefix: string;
+};
+
+/**
+ * The ledger of a task.
+ */
+export type TaskLedger = {
+  /**
+   * The key of the task.
+   */
+  task_key: string;
+  /**
+   * Its text; empty where there is no ledger.
+   */
+  text: string;
+};
+
+/**
+ * The worktree of a task.
+ */
+export type TaskWorktree = {
+  /**
+   * Its folder.
+   */
+  path: string;
+  /**
+   * Its branch.
+   */
+  branch: string;
+};
+
+/**
+ * The worktree of a task that is about to be made.
+ */
+export type TaskWorktreeRequest = {
+  /**
+   * The task.
+   */
+  task: TaskIdentity;
+  /**
+   * The worktree.
+   */
+  worktree: TaskWorktree;
+};
+
+/**
  * A command of `Stage Validation`.
  */
 export type ValidationCommand = {
@@ -2055,3 +3294,141 @@ export type VerifyRequest = {
    */
   force_reappend: boolean;
 };
+
+/**
+ * The verification of a whole task.
+ */
+export type WholeTask = {
+  /**
+   * The data file of the report.
+   */
+  data_path: string;
+  /**
+   * The Markdown beside it, whether or not it is there.
+   */
+  report_path: string;
+  /**
+   * What was found; `null` where the word is none of the known, which counts as not accepted.
+   */
+  verdict: Verdict | null;
+};
+
+/**
+ * Something to do to a worktree or its entry. The host carries actions out in order and stops
+ * with the finding at the first that fails.
+ */
+export type WorktreeAction =
+  | {
+      kind: 'remove-worktree';
+      /**
+       * The repository.
+       */
+      project_root: string;
+      /**
+       * The folder.
+       */
+      path: string;
+      /**
+       * The branch to delete; `null` to keep it.
+       */
+      branch: string | null;
+      /**
+       * The commit the branch has to be at.
+       */
+      expected_head: string | null;
+      /**
+       * Whether git may throw away changes; only where a person said so.
+       */
+      discard: boolean;
+    }
+  | {
+      kind: 'restore-worktree';
+      /**
+       * The repository.
+       */
+      project_root: string;
+      /**
+       * The folder.
+       */
+      path: string;
+      /**
+       * The branch to check out.
+       */
+      branch: string;
+    }
+  | {
+      kind: 'reconnect';
+      /**
+       * The repository.
+       */
+      project_root: string;
+      /**
+       * The folder.
+       */
+      path: string;
+    }
+  | {
+      kind: 'forget';
+      /**
+       * The task.
+       */
+      task_key: string;
+      /**
+       * The stage; 0 for the worktree of the task itself.
+       */
+      stage: number;
+    }
+  | {
+      kind: 'activate';
+      /**
+       * The task.
+       */
+      task_key: string;
+      /**
+       * The stage.
+       */
+      stage: number;
+    }
+  | {
+      kind: 'keep';
+      /**
+       * The task.
+       */
+      task_key: string;
+      /**
+       * The stage.
+       */
+      stage: number;
+    }
+  | {
+      kind: 'adopt';
+      /**
+       * The task.
+       */
+      task_key: string;
+      /**
+       * The stage; 0 for the worktree of the task itself.
+       */
+      stage: number;
+      /**
+       * The folder.
+       */
+      path: string;
+      /**
+       * The branch.
+       */
+      branch: string;
+      /**
+       * The commit it started from, where the ledger says it.
+       */
+      base: string | null;
+      /**
+       * The running claim it belongs to.
+       */
+      claim_id: string | null;
+    };
+
+/**
+ * How far a worktree is.
+ */
+export type WorktreeState = 'provisioning' | 'active' | 'kept';

@@ -12,10 +12,21 @@ use okstra_core::render::{CheckRequest, CommandOutput, GraphFormat};
 use okstra_core::rules::Rule;
 use okstra_core::run::{RunAnswer, RunRequest};
 use okstra_core::stage::{
-    ClaimAnswer, ClaimRequest, Decision, DoneAnswer, DoneRequest, Facts, NextAnswer, NextRequest,
-    PrRequest, Recorded, ReleaseRequest, ShowAnswer, StageList, VerifyRequest,
+    AssembleAnswer, ClaimAnswer, ClaimRequest, Decision, DoneAnswer, DoneRequest, Facts,
+    HandoffAnswer, HandoffRequest, NextAnswer, NextRequest, PrRequest, Recorded, ReleaseRequest,
+    ShowAnswer, StageList, VerifyRequest,
 };
 use okstra_core::task::TaskFacts;
+use okstra_core::worktree::base::{BaseAnswer, BaseRequest};
+use okstra_core::worktree::forecast::{Forecast, ForecastRequest};
+use okstra_core::worktree::history::{HistoryAnswer, HistoryRequest};
+use okstra_core::worktree::names::{Places, PlacesRequest};
+use okstra_core::worktree::prune::{PruneEntry, PruneLine, PrunePlan, PruneRequest};
+use okstra_core::worktree::registry::{
+    BaseFixRequest, BeginRequest, EntryRequest, Registry, RegistryAnswer, RegistryFacts, Reserved,
+    ReservedRequest, TaskWorktreeRequest,
+};
+use okstra_core::worktree::repair::{RepairFacts, RepairReport, RepairRequest};
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::Outcome;
@@ -55,6 +66,33 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<RunRequest>();
     types.visit::<Decision<RunAnswer>>();
     types.visit::<TaskFacts>();
+    types.visit::<PlacesRequest>();
+    types.visit::<Places>();
+    types.visit::<BaseRequest>();
+    types.visit::<BaseAnswer>();
+    types.visit::<RegistryFacts>();
+    types.visit::<Registry>();
+    types.visit::<BeginRequest>();
+    types.visit::<EntryRequest>();
+    types.visit::<TaskWorktreeRequest>();
+    types.visit::<BaseFixRequest>();
+    types.visit::<ReservedRequest>();
+    types.visit::<Decision<RegistryAnswer>>();
+    types.visit::<Decision<Reserved>>();
+    types.visit::<RepairFacts>();
+    types.visit::<RepairRequest>();
+    types.visit::<Decision<RepairReport>>();
+    types.visit::<PruneEntry>();
+    types.visit::<PruneRequest>();
+    types.visit::<PrunePlan>();
+    types.visit::<PruneLine>();
+    types.visit::<ForecastRequest>();
+    types.visit::<Decision<Forecast>>();
+    types.visit::<HandoffRequest>();
+    types.visit::<Decision<HandoffAnswer>>();
+    types.visit::<Decision<AssembleAnswer>>();
+    types.visit::<HistoryRequest>();
+    types.visit::<Decision<HistoryAnswer>>();
     types.visit::<LedgerView>();
     types.visit::<LedgerReport>();
     types.visit::<LedgerRepair>();
