@@ -212,7 +212,7 @@ export interface OldWorktree {
 }
 
 /** What {@link Git.linkSyncDirs} was told. */
-export interface Links {
+interface Links {
   project: string;
   worktree: string;
   dirs: readonly string[];
