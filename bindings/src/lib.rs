@@ -273,6 +273,14 @@ pub fn repair_worktrees(facts: &str, request: &str) -> JsValue {
     judged(facts, request, |facts, request| worktree::repair::repair(&facts, &request))
 }
 
+/// Refuses a stage whose dependencies cannot be merged.
+#[wasm_bindgen(js_name = checkMerge)]
+pub fn check_merge(request: &str) -> JsValue {
+    answer(decoded(request, "request").and_then(|request: worktree::forecast::MergeCheck| {
+        worktree::forecast::check_merge(request.stage, &request.conflict)
+    }))
+}
+
 /// The registry of worktrees.
 #[wasm_bindgen(js_name = readRegistry)]
 pub fn read_registry(facts: &str) -> JsValue {

@@ -83,6 +83,7 @@ export function createApi(ready: () => void): Api {
     reservedStages: (facts, request) => call(() => raw.reservedStages(json(facts), json(request))),
     repairWorktrees: (facts, request) =>
       call(() => raw.repairWorktrees(json(facts), json(request))),
+    checkMerge: (request) => call(() => raw.checkMerge(json(request))),
     readRegistry: (facts) => call(() => raw.readRegistry(json(facts))),
     pruneWorktrees: (entries, request) =>
       call(() => raw.pruneWorktrees(json(entries), json(request))),

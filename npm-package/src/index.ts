@@ -36,6 +36,7 @@ import type {
   LedgerRepair,
   LedgerReport,
   LedgerView,
+  MergeCheck,
   NextAnswer,
   NextRequest,
   Places,
@@ -395,6 +396,13 @@ export declare function repairWorktrees(
   facts: Partial<RepairFacts>,
   request: Partial<RepairRequest>,
 ): Decision<RepairReport>;
+
+/**
+ * Refuses a stage whose dependencies cannot be merged without conflicts.
+ *
+ * @throws {OkstraError} `merge-conflict` with the files and the two stages.
+ */
+export declare function checkMerge(request: MergeCheck): void;
 
 /**
  * The registry of worktrees, as far as it can be read.

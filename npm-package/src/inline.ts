@@ -44,6 +44,7 @@ export const {
   registryBase,
   reservedStages,
   repairWorktrees,
+  checkMerge,
   readRegistry,
   pruneWorktrees,
   removeWorktree,

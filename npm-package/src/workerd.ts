@@ -45,6 +45,7 @@ export const {
   registryBase,
   reservedStages,
   repairWorktrees,
+  checkMerge,
   readRegistry,
   pruneWorktrees,
   removeWorktree,

@@ -203,6 +203,10 @@ export class World implements Host {
     return this.machine;
   }
 
+  ownProcess(): SessionProcess {
+    return { pid: 4242, pid_start: 'own' };
+  }
+
   sessionProcess(): SessionProcess | undefined {
     return this.session;
   }

@@ -5,6 +5,7 @@
 import type {
   Decision,
   FactsInput,
+  GitFacts,
   Needs,
   PlanLayout,
   Sightings,
@@ -112,8 +113,8 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   };
 }
 
-/** A question to the core about a plan. */
-export type Ask<T> = (ledger: Uint8Array, facts: FactsInput) => Decision<T>;
+/** A question to the core about a plan; with what git says of a worktree, once it was asked for. */
+export type Ask<T> = (ledger: Uint8Array, facts: FactsInput, git?: GitFacts) => Decision<T>;
 
 /** What was decided and carried out. */
 export type Decided<T> = Extract<Decision<T>, { kind: 'decided' }>;
@@ -130,8 +131,8 @@ export async function decide<T>(
   const { host } = board.context;
   await settle(board);
   if (options.dryRun) return answered(board, ask);
-  return locked(board, options.what, () => {
-    const decided = answered(board, ask);
+  return locked(board, options.what, async () => {
+    const decided = await answered(board, ask);
     carryOut(decided.effects, host);
     return decided;
   });
@@ -141,7 +142,7 @@ export async function decide<T>(
  * Works under the ledger's lock, and under that of the plan itself: sessions with folders of okstra
  * of their own, as in containers that share a project, have no other lock in common.
  */
-function locked<T>(board: Board, what: string, work: () => T): Promise<T> {
+export function locked<T>(board: Board, what: string, work: () => T | Promise<T>): Promise<T> {
   const { host } = board.context;
   return host.withLock(lockFile(board), `okstra ${what}`, WAIT, () =>
     host.withLockOn(board.facts.plan === '' ? board.name : board.facts.plan, WAIT, work),
@@ -159,7 +160,7 @@ export async function look<T>(
   options: { dryRun: boolean; what: string },
 ): Promise<Decided<T>> {
   await settle(board);
-  const seen = answered(board, ask);
+  const seen = await answered(board, ask);
   if (options.dryRun || seen.effects.length === 0) return seen;
   try {
     return await decide(board, ask, options);
@@ -182,30 +183,79 @@ export function withLedger<T>(
 }
 
 /** Waits for what was asked for in the background. */
-async function settle(board: Board): Promise<void> {
+export async function settle(board: Board): Promise<void> {
   const head = await board.head;
   if (head === undefined) return;
   board.facts.head_commit = head.commit;
   if (head.branch !== null) board.facts.branch = head.branch;
 }
 
-/** Asks with the ledger and the evidence as they are now; looks at what the core needs. */
-function answered<T>(board: Board, ask: Ask<T>): Decided<T> {
+/**
+ * Asks with the ledger and the evidence as they are now; looks at what the core needs. What is
+ * reserved for the claim that asks is free for it.
+ */
+export async function answered<T>(
+  board: Board,
+  ask: Ask<T>,
+  claimId = board.facts.caller?.claim_id,
+): Promise<Decided<T>> {
   const { host } = board.context;
   const { ledger, carry_folder } = board.layout;
   const rows = host.readIfThere(ledger) ?? NOTHING;
   const evidence = readFolder(host, carry_folder);
-  const facts: FactsInput = {
+  let facts: FactsInput = {
     ...board.facts,
     now: host.now(),
     evidence,
     carry_folder: slashes(host.realPath(carry_folder)),
+    reserved: reserved(board, claimId),
   };
-  const decision = ask(rows, facts);
-  if (decision.kind === 'decided') return decision;
-  const second = ask(rows, { ...facts, sightings: sight(host, decision.needs) });
-  if (second.kind === 'decided') return second;
+  let git: GitFacts | undefined;
+  // Processes and sessions, then a worktree: nothing is asked for twice.
+  for (let round = 0; round < 3; round += 1) {
+    const decision = ask(rows, facts, git);
+    if (decision.kind === 'decided') return decision;
+    const { needs } = decision;
+    if (needs.git[0] !== undefined) git = await factsOf(board, needs.git[0]);
+    else facts = { ...facts, sightings: sight(host, needs) };
+  }
   throw new Error('the core asks for the same facts twice');
+}
+
+/** The key under which worktrees are registered: a plan without a task is known by its path. */
+export function registryKey({ facts, layout }: Board): string {
+  if (facts.task_key !== undefined) return facts.task_key;
+  const project = facts.project_root?.split('/').at(-1) ?? '';
+  return `${project}:plans:${layout.plan_path.replace(/\.md$/, '')}`;
+}
+
+/** The stages for which worktrees are being made. */
+function reserved(board: Board, claimId: string | undefined): number[] {
+  const { host } = board.context;
+  const path = `${host.home()}/worktrees/registry.json`;
+  const bytes = host.readIfThere(path);
+  if (bytes === undefined) return [];
+  const { caller } = board.facts;
+  const facts = {
+    path,
+    text: new TextDecoder().decode(bytes),
+    ...(caller?.host === undefined ? {} : { host: caller.host }),
+  };
+  const request = {
+    task_key: registryKey(board),
+    ...(claimId === undefined ? {} : { claim_id: claimId }),
+  };
+  const first = board.api.reservedStages(facts, request);
+  if (first.kind === 'decided') return first.answer.stages;
+  const { processes } = sight(host, first.needs);
+  const second = board.api.reservedStages({ ...facts, processes }, request);
+  return second.kind === 'decided' ? second.answer.stages : [];
+}
+
+/** What git says of the worktree that a claim works in. */
+async function factsOf(board: Board, worktree: string): Promise<GitFacts> {
+  const { gitFacts } = await import('../lazy/provision.js');
+  return gitFacts(board, worktree);
 }
 
 function sight(host: Host, needs: Needs): Sightings {

@@ -68,7 +68,9 @@ export function findTask(host: Host, key: string, context: Context): Task {
         project_root: root ?? '',
         task_root: task,
         evidence: readFolder(host, `${task}/runs/implementation/carry`),
-        latest_report_path: textOf(readJson(host, `${task}/task-manifest.json`)?.latestReportPath),
+        latest_report_path: textOf(
+          readObject(host, `${task}/task-manifest.json`)?.latestReportPath,
+        ),
         reports: namesIn(host, `${task}/runs/implementation-planning/reports`),
       })
       .find((candidate) => host.readIfThere(candidate) !== undefined);
@@ -116,7 +118,7 @@ function checkProject(host: Host, okstra: string, key: string): void {
 
 /** The id in `project.json`. */
 function projectId(host: Host, okstra: string): string | undefined {
-  const id = readJson(host, `${okstra}/project.json`)?.projectId;
+  const id = readObject(host, `${okstra}/project.json`)?.projectId;
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
@@ -124,14 +126,14 @@ function projectId(host: Host, okstra: string): string | undefined {
 export function readProject(host: Host, layout: PlanLayout): string | undefined {
   const { task_root, task_group, task_id } = layout;
   if (task_root === null || task_group === null || task_id === null) return undefined;
-  const key = readJson(host, `${task_root}/task-manifest.json`)?.taskKey;
+  const key = readObject(host, `${task_root}/task-manifest.json`)?.taskKey;
   if (typeof key === 'string' && key !== '') return key;
   const id = projectId(host, task_root.split('/').slice(0, -3).join('/'));
   return id === undefined ? undefined : `${id}:${task_group}:${task_id}`;
 }
 
 /** An object in a file; nothing where there is no file. */
-function readJson(host: Host, path: string): Record<string, unknown> | undefined {
+export function readObject(host: Host, path: string): Record<string, unknown> | undefined {
   const bytes = host.readIfThere(path);
   if (bytes === undefined) return undefined;
   try {

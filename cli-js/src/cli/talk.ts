@@ -1,7 +1,7 @@
 /** What okstra itself says: one line on standard error, safe to show in a terminal. */
 import type { OkstraError } from '../../../npm-package/src/error.js';
 import { type Host, HostError, type HostReason } from '../host/host.js';
-import { FAULT, REFUSED, USAGE, UsageError } from './exit.js';
+import { FAULT, REFUSED, USAGE } from './exit.js';
 
 /** The name standard input has in messages and reports. */
 export const STDIN = '<stdin>';
@@ -67,12 +67,18 @@ const STATUS: Record<HostReason, number> = {
 
 /** Something went wrong with one plan. */
 class PlanError extends Error {
+  override readonly name = 'PlanError';
   readonly plan: string;
 
   constructor(plan: string, cause: unknown) {
     super(plan, { cause });
     this.plan = plan;
   }
+}
+
+/** Whether a plan is named. Its class may come from another bundle, so its name decides. */
+function isPlanError(error: unknown): error is PlanError {
+  return error instanceof Error && error.name === 'PlanError';
 }
 
 /** Does what concerns one plan, so that a failure names it. */
@@ -87,12 +93,12 @@ export function about<T>(plan: string, work: () => T): T {
 /** Says what went wrong, in one line with the remedy, and answers the exit status. */
 export function explain(host: Host, error: unknown, name?: string): number {
   const tell = (line: string) => (name === undefined ? say(host, line) : sayOf(host, name, line));
-  if (error instanceof PlanError) {
+  if (isPlanError(error)) {
     // What is wrong with evidence names the file of the evidence.
     const ofPlan = !(isOfCore(error.cause) && error.cause.code === 'contract-violated');
     return explain(host, error.cause, ofPlan ? error.plan : undefined);
   }
-  if (error instanceof UsageError) {
+  if (error instanceof Error && error.name === 'UsageError') {
     say(host, error.message);
     return USAGE;
   }

@@ -1,6 +1,6 @@
 /** `okstra stage`: the life of a stage. */
-import type { Decision, FactsInput } from '../../../npm-package/src/index.js';
-import { type Board, boardOptions, decide, look, openBoard } from '../cli/board.js';
+import type { FactsInput } from '../../../npm-package/src/index.js';
+import { type Ask, type Board, boardOptions, decide, look, openBoard } from '../cli/board.js';
 import { colorOption, wantsColor } from '../cli/color.js';
 import type { Context } from '../cli/context.js';
 import { command, type Noun, type Options } from '../cli/define.js';
@@ -94,13 +94,12 @@ const claim = command({
       text: 'make a worktree for the stage',
       off: 'work in the project folder itself',
     },
+    resolve: {
+      kind: 'flag',
+      text: 'leave a merge with conflicts open in the new worktree, to be finished there',
+    },
   },
   async run(_args, values, context) {
-    if (values.worktree !== false) {
-      throw new UsageError(
-        'this version makes no worktrees; add --no-worktree to work in the project folder itself',
-      );
-    }
     const { host } = context;
     const board = openBoard(values, context, { git: true });
     const request = {
@@ -109,9 +108,15 @@ const claim = command({
       reclaim: values.reclaim,
       claim_id: host.newId(),
     };
-    const { answer } = await asked(board, values, 'stage claim', decide, (ledger, facts) =>
-      board.api.stageClaim(board.bytes, ledger, facts, request),
-    );
+    const inWorktree = values.worktree !== false && !values.dryRun;
+    const { answer } = inWorktree
+      ? await (await import('../lazy/provision.js')).claimInWorktree(board, {
+          request,
+          resolve: values.resolve,
+        })
+      : await asked(board, values, 'stage claim', decide, (ledger, facts) =>
+          board.api.stageClaim(board.bytes, ledger, facts, request),
+        );
     const folder = answer.worktree ?? board.facts.project_root ?? host.cwd();
     if (values.json) return json(context, values, { ...answer, worktree: folder });
     warn(context, answer.warnings);
@@ -176,9 +181,10 @@ const done = command({
       evidence: decoded(input.bytes, input.name),
       force_reappend: values.forceReappend,
     };
-    const { answer } = await asked(board, values, 'stage done', decide, (ledger, facts) =>
-      board.api.stageDone(board.bytes, ledger, facts, request),
+    const { answer } = await asked(board, values, 'stage done', decide, (ledger, facts, git) =>
+      board.api.stageDone(board.bytes, ledger, facts, { ...request, ...(git ? { git } : {}) }),
     );
+    if (!values.dryRun) await keepWorktreeOf(board, answer.stage);
     if (values.json) return json(context, values, answer);
     warn(context, answer.warnings);
     const { stage, already_done, carry_path, ready } = answer;
@@ -214,8 +220,13 @@ const release = command({
       reason: values.reason ?? '',
       force: values.force,
     };
-    return recorded(board, values, 'stage release', 'released', (ledger, facts) =>
-      board.api.stageRelease(board.bytes, ledger, facts, request),
+    return recorded(
+      board,
+      values,
+      'stage release',
+      'released',
+      (ledger, facts) => board.api.stageRelease(board.bytes, ledger, facts, request),
+      (stage) => keepWorktreeOf(board, stage),
     );
   },
 });
@@ -353,16 +364,23 @@ const show = command({
   },
 });
 
+/** Notes that nobody works in a stage's worktree any more, where it has one. */
+async function keepWorktreeOf(board: Board, stage: number): Promise<void> {
+  const { host } = board.context;
+  if (!host.exists(`${host.home()}/worktrees/registry.json`)) return;
+  const { keepWorktree } = await import('../lazy/provision.js');
+  await keepWorktree(board, stage);
+}
+
 /** Asks the core about a board in the given way; a failure names the plan. */
 function asked<T>(
   board: Board,
   values: { dryRun: boolean },
   what: string,
   how: typeof decide,
-  ask: (ledger: Uint8Array, facts: FactsInput) => Decision<T>,
+  ask: Ask<T>,
 ) {
-  const named = (ledger: Uint8Array, facts: FactsInput) =>
-    about(board.name, () => ask(ledger, facts));
+  const named: Ask<T> = (ledger, facts, git) => about(board.name, () => ask(ledger, facts, git));
   return how(board, named, { dryRun: values.dryRun, what });
 }
 
@@ -373,9 +391,11 @@ async function recorded(
   what: string,
   as: string,
   ask: (ledger: Uint8Array, facts: FactsInput) => ReturnType<Board['api']['stageRelease']>,
+  then?: (stage: number) => Promise<void>,
 ): Promise<number> {
   const { context } = board;
   const { answer } = await asked(board, values, what, decide, ask);
+  if (!values.dryRun) await then?.(answer.stage);
   if (values.json) return json(context, values, answer);
   warn(context, answer.warnings);
   const state = answer.recorded ? as : `${as} already`;

@@ -98,6 +98,8 @@ export interface Host {
   home(): string;
   /** The name of this machine. */
   hostName(): string;
+  /** This process itself. */
+  ownProcess(): SessionProcess;
   /** The process that a claim lives with, if it can be told. */
   sessionProcess(): SessionProcess | undefined;
   /**

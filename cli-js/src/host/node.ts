@@ -9,7 +9,7 @@ import { newId } from './id.js';
 import { withLock, withLockOn } from './lock.js';
 import { exists, list, realPath } from './paths.js';
 import { onInterrupt, runProgram } from './process.js';
-import { hostName, stateOf } from './processes.js';
+import { hostName, startOf, stateOf } from './processes.js';
 import { sessionProcess } from './session.js';
 import { isTerminal, width, write } from './terminal.js';
 
@@ -46,6 +46,7 @@ export const nodeHost: Host = {
   newId,
   home: () => okstraHome(process.env),
   hostName,
+  ownProcess: () => ({ pid: process.pid, pid_start: startOf(process.pid) ?? null }),
   sessionProcess,
   processState: stateOf,
   signOfLife: (session) => signOfLife(process.env, session),

@@ -78,6 +78,18 @@ impl Conflict {
     }
 }
 
+/// The merge of a stage's dependencies that was tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct MergeCheck {
+    /// The stage that builds on them.
+    pub stage: u32,
+    /// What came of it; without files it merges cleanly.
+    pub conflict: Conflict,
+}
+
+decode!(MergeCheck { stage, conflict });
+
 /// What the host knows besides the plan and the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -19,6 +19,11 @@ export function assembleHandOver(plan: Uint8Array | number[], ledger: Uint8Array
 export function checkLedger(source: Uint8Array | number[]): any;
 
 /**
+ * Refuses a stage whose dependencies cannot be merged.
+ */
+export function checkMerge(request: string): any;
+
+/**
  * Checks a plan against every rule.
  */
 export function checkPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
@@ -242,6 +247,7 @@ export interface InitOutput {
     readonly approvePlan: (a: number, b: number) => any;
     readonly assembleHandOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly checkLedger: (a: number, b: number) => any;
+    readonly checkMerge: (a: number, b: number) => any;
     readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly handOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;

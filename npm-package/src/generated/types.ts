@@ -1791,6 +1791,20 @@ export type Maker = {
 };
 
 /**
+ * The merge of a stage's dependencies that was tried.
+ */
+export type MergeCheck = {
+  /**
+   * The stage that builds on them.
+   */
+  stage: number;
+  /**
+   * What came of it; without files it merges cleanly.
+   */
+  conflict: Conflict;
+};
+
+/**
  * A commit with the stages that ended with it.
  */
 export type MergeHead = {

@@ -18,7 +18,7 @@ use okstra_core::stage::{
 };
 use okstra_core::task::TaskFacts;
 use okstra_core::worktree::base::{BaseAnswer, BaseRequest};
-use okstra_core::worktree::forecast::{Forecast, ForecastRequest};
+use okstra_core::worktree::forecast::{Forecast, ForecastRequest, MergeCheck};
 use okstra_core::worktree::history::{HistoryAnswer, HistoryRequest};
 use okstra_core::worktree::names::{Places, PlacesRequest};
 use okstra_core::worktree::prune::{PruneEntry, PruneLine, PrunePlan, PruneRequest};
@@ -86,6 +86,7 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<PruneRequest>();
     types.visit::<PrunePlan>();
     types.visit::<PruneLine>();
+    types.visit::<MergeCheck>();
     types.visit::<ForecastRequest>();
     types.visit::<Decision<Forecast>>();
     types.visit::<HandoffRequest>();

@@ -212,7 +212,7 @@ export interface OldWorktree {
 }
 
 /** What {@link Git.linkSyncDirs} was told. */
-interface Links {
+export interface Links {
   project: string;
   worktree: string;
   dirs: readonly string[];
