@@ -214,7 +214,7 @@ pub fn prepare_run(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> Js
 /// Where the worktree of a stage lies, and what its branch is called.
 #[wasm_bindgen(js_name = worktreePlaces)]
 pub fn worktree_places(request: &str) -> JsValue {
-    answer(decoded(request, "request").and_then(|request| Ok(worktree::names::places(&request))))
+    answer(decoded(request, "request").map(|request| worktree::names::places(&request)))
 }
 
 /// The commit a stage starts from, or the merge to make in its worktree.

@@ -1,6 +1,6 @@
 // Browsers: `await init()` first, which streams and compiles the module off the main thread.
-import { createApi } from './api.js';
 import { createLoader } from './load.js';
+import { useLoader } from './slot.js';
 
 const { ready, init } = createLoader({
   // Bundlers know this form, and take the file along.
@@ -9,50 +9,7 @@ const { ready, init } = createLoader({
 });
 
 export { OkstraError } from './error.js';
+export * from './functions.js';
 export { init };
-export const {
-  parsePlan,
-  checkPlan,
-  planGraph,
-  fixPlan,
-  approvePlan,
-  renderCheck,
-  renderGraph,
-  planLayout,
-  lockName,
-  taskFolder,
-  planCandidates,
-  stageNext,
-  stageClaim,
-  stageDone,
-  stageRelease,
-  stageVerify,
-  stagePr,
-  stageList,
-  stageShow,
-  prepareRun,
-  showLedger,
-  checkLedger,
-  repairLedger,
-  worktreePlaces,
-  stageBase,
-  registryBegin,
-  registryActivate,
-  registryKeep,
-  registryForget,
-  registryTaskWorktree,
-  registryBase,
-  reservedStages,
-  repairWorktrees,
-  checkMerge,
-  readRegistry,
-  pruneWorktrees,
-  removeWorktree,
-  stageForecast,
-  handOver,
-  assembleHandOver,
-  stageHistory,
-  rules,
-  version,
-  __provokePanic,
-} = createApi(ready);
+
+useLoader(ready);

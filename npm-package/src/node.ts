@@ -1,7 +1,7 @@
 // Node: synchronous. The first call reads and compiles the module; importing costs nothing.
 import { readFileSync } from 'node:fs';
-import { createApi } from './api.js';
 import { createLoader } from './load.js';
+import { useLoader } from './slot.js';
 
 const { ready, init } = createLoader({
   now: () => readFileSync(new URL('./okstra.wasm', import.meta.url)),
@@ -9,50 +9,7 @@ const { ready, init } = createLoader({
 });
 
 export { OkstraError } from './error.js';
+export * from './functions.js';
 export { init };
-export const {
-  parsePlan,
-  checkPlan,
-  planGraph,
-  fixPlan,
-  approvePlan,
-  renderCheck,
-  renderGraph,
-  planLayout,
-  lockName,
-  taskFolder,
-  planCandidates,
-  stageNext,
-  stageClaim,
-  stageDone,
-  stageRelease,
-  stageVerify,
-  stagePr,
-  stageList,
-  stageShow,
-  prepareRun,
-  showLedger,
-  checkLedger,
-  repairLedger,
-  worktreePlaces,
-  stageBase,
-  registryBegin,
-  registryActivate,
-  registryKeep,
-  registryForget,
-  registryTaskWorktree,
-  registryBase,
-  reservedStages,
-  repairWorktrees,
-  checkMerge,
-  readRegistry,
-  pruneWorktrees,
-  removeWorktree,
-  stageForecast,
-  handOver,
-  assembleHandOver,
-  stageHistory,
-  rules,
-  version,
-  __provokePanic,
-} = createApi(ready);
+
+useLoader(ready);
