@@ -297,6 +297,15 @@ impl Wish {
 
 /// Explains every stage, in row order.
 pub fn explain(request: &ChooseRequest<'_>) -> Vec<Explanation> {
+    explained(request, true)
+}
+
+/// The same without the files that stages share, which can be many times the plan.
+pub(crate) fn overview(request: &ChooseRequest<'_>) -> Vec<Explanation> {
+    explained(request, false)
+}
+
+fn explained(request: &ChooseRequest<'_>, with_shares: bool) -> Vec<Explanation> {
     let field = Field::new(request);
     request
         .stages
@@ -304,7 +313,7 @@ pub fn explain(request: &ChooseRequest<'_>) -> Vec<Explanation> {
         .enumerate()
         .map(|(at, facts)| {
             let readiness = field.readiness(at, facts);
-            let open = matches!(readiness, Readiness::Ready | Readiness::Waiting);
+            let open = with_shares && matches!(readiness, Readiness::Ready | Readiness::Waiting);
             Explanation {
                 stage: facts.stage,
                 readiness,

@@ -16,7 +16,10 @@ import {
 import type { Outcome, World } from './world.js';
 
 const NAMES = ['--task-group', 'web', '--task-id', 'login', '--project-id', 'shop'];
-const run = ['run', '--task-type', 'implementation', ...NAMES, '--approved-plan', PLAN];
+const run = [
+  ...['run', '--task-type', 'implementation', ...NAMES, '--approved-plan', PLAN],
+  '--no-worktree',
+];
 
 const CATALOG = '.okstra/discovery/task-catalog.json';
 const LATEST = '.okstra/discovery/latest-task.json';
@@ -129,7 +132,8 @@ describe('a run of an implementation', () => {
     const world = project();
     world.folder = '/somewhere';
     const { exit, files } = await world.run(
-      ...['run', '--task-type', 'implementation', ...NAMES, '--project-root', '/work'],
+      ...['run', '--task-type', 'implementation', ...NAMES, '--no-worktree'],
+      ...['--project-root', '/work'],
       ...['--approved-plan', `/work/${PLAN}`],
     );
     expect(exit).toBe(0);

@@ -16,8 +16,11 @@ import { readConfig } from './config.js';
 import type { Api, Context } from './context.js';
 import type { Options, Values } from './define.js';
 import { UsageError } from './exit.js';
+import { slashes } from './paths.js';
 import { findTask, projectRootOf, readFolder, readProject } from './project.js';
 import { sayOf } from './talk.js';
+
+export { slashes };
 
 /** The options that name a plan and say who asks. */
 export const boardOptions = {
@@ -44,6 +47,8 @@ export interface Board {
   /** The plan as the person named it. */
   name: string;
   bytes: Uint8Array;
+  /** Whether these are the bytes of the file; a preview of an approval is not. */
+  isOnDisk: boolean;
   layout: PlanLayout;
   /** The facts that no lock guards. */
   facts: FactsInput;
@@ -93,6 +98,7 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
     api,
     name,
     bytes,
+    isOnDisk: wants.text === undefined,
     layout,
     head,
     facts: {
@@ -132,10 +138,18 @@ export async function decide<T>(
   await settle(board);
   if (options.dryRun) return answered(board, ask);
   return locked(board, options.what, async () => {
+    readAgain(board);
     const decided = await answered(board, ask);
     carryOut(decided.effects, host);
     return decided;
   });
+}
+
+/** Takes the plan as it is now: waiting for the lock may have taken long. */
+export function readAgain(board: Board): void {
+  if (board.facts.plan !== '' && board.isOnDisk) {
+    board.bytes = board.context.host.readFile(board.name);
+  }
 }
 
 /**
@@ -144,8 +158,9 @@ export async function decide<T>(
  */
 export function locked<T>(board: Board, what: string, work: () => T | Promise<T>): Promise<T> {
   const { host } = board.context;
+  const { plan } = board.facts;
   return host.withLock(lockFile(board), `okstra ${what}`, WAIT, () =>
-    host.withLockOn(board.facts.plan === '' ? board.name : board.facts.plan, WAIT, work),
+    plan === '' ? work() : host.withLockOn(plan, WAIT, work),
   );
 }
 
@@ -276,9 +291,4 @@ function sight(host: Host, needs: Needs): Sightings {
 function lockFile({ context: { host }, api, layout }: Board): string {
   const real = slashes(host.realPath(layout.ledger));
   return `${host.home()}/locks/${real === layout.ledger ? layout.lock_name : api.lockName(real)}`;
-}
-
-/** A path with `/`, as the core takes it. */
-export function slashes(path: string): string {
-  return path.includes('\\') && /^([a-z]:|\\\\)/i.test(path) ? path.replaceAll('\\', '/') : path;
 }

@@ -3,6 +3,7 @@ import type { EvidenceFile, PlanLayout } from '../../../npm-package/src/index.js
 import { type Host, HostError } from '../host/host.js';
 import type { Context } from './context.js';
 import { UsageError } from './exit.js';
+import { slashes } from './paths.js';
 import { sayOf } from './talk.js';
 
 /** The folders of okstra in a project; the second is that of older versions, which is only read. */
@@ -10,9 +11,13 @@ const FOLDERS = ['.okstra', '.project-docs/okstra'];
 
 /** The project's folder above a file: the nearest with a folder of okstra or a repository. */
 export function projectRootOf(host: Host, file: string): string | undefined {
-  const marks = ['.git', ...FOLDERS];
+  const home = slashes(host.realPath(host.home()));
   for (const folder of above(file)) {
-    if (marks.some((mark) => host.exists(`${folder === '/' ? '' : folder}/${mark}`))) return folder;
+    const start = folder === '/' ? '' : folder;
+    if (host.exists(`${start}/.git`)) return folder;
+    // The person's own folder of okstra, as a rule `~/.okstra`, makes no project of what is above.
+    const own = FOLDERS.map((name) => `${start}/${name}`).filter((path) => path !== home);
+    if (own.some((path) => host.exists(path))) return folder;
   }
   return undefined;
 }
@@ -57,7 +62,7 @@ export function findTask(host: Host, key: string, context: Context): Task {
     throw new UsageError(`a task key is 'project:group:id', got '${key}'`);
   }
   const api = context.api(0);
-  const here = host.realPath(host.cwd()).replaceAll('\\', '/');
+  const here = slashes(host.realPath(host.cwd()));
   const start = `${here}/.`;
   const root = projectRootOf(host, start);
   for (const okstra of root === undefined ? [] : [okstraFolder(host, root)]) {
@@ -91,10 +96,10 @@ export function readFolder(host: Host, folder: string): EvidenceFile[] {
   const decoder = new TextDecoder();
   const names = host.list(folder).filter((name) => name.endsWith('.json'));
   if (names.length === 0) return [];
-  const real = host.realPath(folder).replaceAll('\\', '/');
+  const real = slashes(host.realPath(folder));
   return names.flatMap((name) => {
     const path = `${folder}/${name}`;
-    if (host.realPath(path).replaceAll('\\', '/') !== `${real}/${name}`) {
+    if (slashes(host.realPath(path)) !== `${real}/${name}`) {
       sayOf(host, path, 'a link to another file; it is not read');
       return [];
     }

@@ -1,5 +1,5 @@
 /** `okstra run`: everything a session begins with. */
-import type { FactsInput, RunRequestInput } from '../../../npm-package/src/index.js';
+import type { ClaimRequest, FactsInput, RunRequestInput } from '../../../npm-package/src/index.js';
 import { type Board, decide, openBoard, slashes } from '../cli/board.js';
 import type { Context } from '../cli/context.js';
 import { command } from '../cli/define.js';
@@ -41,6 +41,11 @@ export const run = command({
       default: 'number',
     },
     reclaim: { kind: 'flag', text: 'take a stage whose session is dead' },
+    worktree: {
+      kind: 'switch',
+      text: 'make a worktree for the stage (the default where there is git)',
+      off: 'work in the project folder itself',
+    },
     renderOnly: { kind: 'flag', text: 'choose and print; claim nothing and write nothing' },
     implKey: { kind: 'text', value: 'KEY', text: 'the key to record rows under' },
     session: { kind: 'text', value: 'NAME', text: 'your session (also OKSTRA_SESSION)' },
@@ -112,6 +117,9 @@ export const run = command({
     const claimId = host.newId();
     const ask = (ledger: Uint8Array, facts: FactsInput) =>
       about(board.name, () => api.prepareRun(board.bytes, ledger, facts, request()));
+    if (taskType === 'implementation' && values.worktree !== false && !preview) {
+      await claimFirst(board, ask, { ...request().claim, claim_id: claimId });
+    }
     const once = () => decide(board, ask, { dryRun: preview, what: 'run' });
     // The catalog is the project's: tasks that are prepared at the same time take turns.
     const lock = `${host.home()}/locks/${api.lockName(catalog)}`;
@@ -122,7 +130,8 @@ export const run = command({
             try {
               return await once();
             } catch (error) {
-              const changed = error instanceof HostError && error.reason === 'changed';
+              const changed =
+                error instanceof HostError && ['changed', 'exists'].includes(error.reason);
               if (!changed || tries === TRIES) {
                 sayOfClaim(board, claimId);
                 throw error;
@@ -149,6 +158,27 @@ export const run = command({
     return OK;
   },
 });
+
+/**
+ * Claims the stage with a worktree of its own before the rest, once it is known that the rest can
+ * be done. A project without a commit has no worktrees: then all is done in its folder.
+ */
+async function claimFirst(
+  board: Board,
+  ask: (ledger: Uint8Array, facts: FactsInput) => ReturnType<Board['api']['prepareRun']>,
+  request: Partial<ClaimRequest> & { claim_id: string },
+): Promise<void> {
+  if (board.facts.plan === '') return;
+  await decide(board, ask, { dryRun: true, what: 'run' });
+  if ((await board.head) === undefined) {
+    say(board.context.host, 'no commit of git here, so the stage has no worktree of its own');
+    return;
+  }
+  const { claimInWorktree } = await import('../lazy/provision.js');
+  const { answer } = await claimInWorktree(board, { request, resolve: false });
+  const claim_id = answer.claim_id ?? request.claim_id;
+  board.facts.caller = { ...board.facts.caller, claim_id };
+}
 
 /** A run that fails behind its claim says how to go on with it. */
 function sayOfClaim({ context: { host }, layout, name }: Board, claimId: string): void {
@@ -223,6 +253,7 @@ function withoutPlan(root: string, taskKey: string, context: Context): Board {
     api,
     name: taskKey,
     bytes,
+    isOnDisk: false,
     layout: api.planLayout(none, root),
     head: undefined,
     facts: { plan: '', now: '', project_root: root, task_key: taskKey },
@@ -243,6 +274,9 @@ function renamed<K extends string>(name: K, { text }: { text?: string }): { [P i
   return (text === undefined ? {} : { [name]: text }) as { [P in K]?: string };
 }
 
+/** The folders of a run whose files have its number. */
+const KINDS = ['manifests', 'prompts', 'state', 'reports', 'worker-results'];
+
 /** What runs of a phase have written, below `runs`: stages have a folder each. */
 function knownRuns(host: Context['host'], task: string, taskType: string): string[] {
   const runs = `${task}/runs`;
@@ -254,6 +288,8 @@ function knownRuns(host: Context['host'], task: string, taskType: string): strin
           .map((name) => `${taskType}/${name}`)
       : [taskType];
   return folders.flatMap((folder) =>
-    host.list(`${runs}/${folder}/manifests`).map((name) => `${folder}/manifests/${name}`),
+    KINDS.flatMap((kind) =>
+      host.list(`${runs}/${folder}/${kind}`).map((name) => `${folder}/${kind}/${name}`),
+    ),
   );
 }

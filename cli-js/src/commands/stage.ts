@@ -1,6 +1,14 @@
 /** `okstra stage`: the life of a stage. */
-import type { FactsInput } from '../../../npm-package/src/index.js';
-import { type Ask, type Board, boardOptions, decide, look, openBoard } from '../cli/board.js';
+import type { DoneAnswer, FactsInput } from '../../../npm-package/src/index.js';
+import {
+  type Ask,
+  type Board,
+  boardOptions,
+  decide,
+  look,
+  openBoard,
+  slashes,
+} from '../cli/board.js';
 import { colorOption, wantsColor } from '../cli/color.js';
 import type { Context } from '../cli/context.js';
 import { command, type Noun, type Options } from '../cli/define.js';
@@ -117,13 +125,15 @@ const claim = command({
       : await asked(board, values, 'stage claim', decide, (ledger, facts) =>
           board.api.stageClaim(board.bytes, ledger, facts, request),
         );
-    const folder = answer.worktree ?? board.facts.project_root ?? host.cwd();
-    if (values.json) return json(context, values, { ...answer, worktree: folder });
+    const folder = answer.worktree ?? board.layout.project_root ?? host.cwd();
+    // A claim that was not made has no id.
+    const shown = values.dryRun && !answer.already_held ? { ...answer, claim_id: null } : answer;
+    if (values.json) return json(context, values, { ...shown, worktree: folder });
     warn(context, answer.warnings);
     host.write(1, `selected stage: ${answer.stage}\n`);
     if (answer.already_held) say(host, `your session holds stage ${answer.stage} already`);
     const { showClaim } = await import('../lazy/stage.js');
-    host.write(1, showClaim({ ...answer, worktree: folder }));
+    host.write(1, showClaim({ ...shown, worktree: folder }));
     if (values.dryRun) say(host, 'dry run: nothing was claimed and nothing written');
     return OK;
   },
@@ -162,28 +172,39 @@ const done = command({
     }
     const board = openBoard(values, context, { git: true });
     const input = readInput(host, values.evidence);
+    const evidence = decoded(input.bytes);
+    if (evidence === undefined) {
+      sayOf(host, input.name, 'the evidence is not UTF-8; save it as UTF-8; nothing was written');
+      return CONTRACT_VIOLATED;
+    }
     let observed: unknown;
-    if (values.verify) {
-      const { stage } = values;
-      if (stage === undefined) throw new UsageError('--verify needs --stage N');
+    const request = {
+      ...(values.stage === undefined ? {} : { stage: values.stage }),
+      name: input.name,
+      evidence,
+      force_reappend: values.forceReappend,
+    };
+    const ask =
+      (observed?: unknown): Ask<DoneAnswer> =>
+      (ledger, facts, git) =>
+        board.api.stageDone(board.bytes, ledger, facts, {
+          ...request,
+          ...(observed === undefined ? {} : { observed }),
+          ...(git ? { git } : {}),
+        });
+    if (values.verify && !values.dryRun) {
+      // Whoever would be refused anyway is refused before anything is run.
+      const { answer: planned } = await asked(board, { dryRun: true }, 'stage done', decide, ask());
+      const { stage } = planned;
       const { answer: shown } = await asked(board, values, 'stage done', look, (ledger, facts) =>
         board.api.stageShow(board.bytes, ledger, facts, stage),
       );
-      const folder = shown.line.claim?.worktree ?? board.facts.project_root ?? host.cwd();
+      const folder = shown.line.claim?.worktree ?? board.layout.project_root ?? host.cwd();
       const { runPost } = await import('../lazy/verify.js');
       observed = await runPost(host, shown, folder);
       if (observed === undefined) return CONTRACT_VIOLATED;
     }
-    const request = {
-      ...(observed === undefined ? {} : { observed }),
-      ...(values.stage === undefined ? {} : { stage: values.stage }),
-      name: input.name,
-      evidence: decoded(input.bytes, input.name),
-      force_reappend: values.forceReappend,
-    };
-    const { answer } = await asked(board, values, 'stage done', decide, (ledger, facts, git) =>
-      board.api.stageDone(board.bytes, ledger, facts, { ...request, ...(git ? { git } : {}) }),
-    );
+    const { answer } = await asked(board, values, 'stage done', decide, ask(observed));
     if (!values.dryRun) await keepWorktreeOf(board, answer.stage);
     if (values.json) return json(context, values, answer);
     warn(context, answer.warnings);
@@ -256,9 +277,10 @@ const verify = command({
     if (stage === undefined) throw new UsageError('which stage? give --stage N');
     if (report === undefined) throw new UsageError('where is the report? give --report FILE');
     const board = openBoard(values, context);
-    const path = context.host.realPath(report);
+    const { host } = context;
     // A path that is not there from here may still be one from the project's folder.
-    const found = context.host.readIfThere(path) === undefined ? report : path;
+    const path = slashes(host.realPath(report));
+    const found = report !== '' && host.exists(path) ? path : report;
     const request = {
       stage,
       verdict: values.verdict,
@@ -290,6 +312,7 @@ const pr = command({
   async run(_args, values, context) {
     const { host } = context;
     const stages = stagesOf(values.stage, values.stages);
+    const records = values.url !== undefined || values.number !== undefined;
     const board = openBoard(values, context);
     const request = {
       stages,
@@ -297,13 +320,17 @@ const pr = command({
       ...(values.number === undefined ? {} : { pr_number: values.number }),
       force_reappend: values.forceReappend,
     };
-    const { answer } = await asked(board, values, 'stage pr', decide, (ledger, facts) =>
-      board.api.stagePr(board.bytes, ledger, facts, request),
+    const { answer } = await asked(
+      board,
+      values,
+      'stage pr',
+      records ? decide : look,
+      (ledger, facts) => board.api.stagePr(board.bytes, ledger, facts, request),
     );
     if (values.json) return json(context, values, answer);
     warn(context, answer.warnings);
     const { pull_request: text, recorded: isNew } = answer;
-    if (values.url !== undefined || values.number !== undefined) {
+    if (records) {
       say(host, would(values, isNew ? 'recorded' : 'recorded already'));
     }
     if (text !== null) host.write(1, `${text.title}\n\n${text.body}`);
@@ -441,12 +468,12 @@ function stagesOf(stage: number | undefined, stages: string | undefined): number
   });
 }
 
-/** A text from bytes; what is no UTF-8 is refused rather than changed. */
-function decoded(bytes: Uint8Array, name: string): string {
+/** A text from bytes; `undefined` where they are not UTF-8. */
+function decoded(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new UsageError(`${name} is not UTF-8; save it as UTF-8`);
+    return undefined;
   }
 }
 

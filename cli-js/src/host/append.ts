@@ -58,7 +58,7 @@ function remove(file: string): void {
 /** Opens a file to append to it and to read its end; makes it and its folders where missing. */
 function open(file: string): { handle: number; isNew: boolean } {
   // Without O_NONBLOCK a pipe in the ledger's place would be waited for.
-  const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
+  const { O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK = 0 } = constants;
   const flags = O_RDWR | O_APPEND | O_NONBLOCK;
   let handle: number;
   let isNew = false;
@@ -67,8 +67,14 @@ function open(file: string): { handle: number; isNew: boolean } {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     makeFolderOf(file);
-    handle = openSync(file, flags | O_CREAT, 0o666);
-    isNew = true;
+    try {
+      handle = openSync(file, flags | O_CREAT | O_EXCL, 0o666);
+      isNew = true;
+    } catch (made) {
+      // Somebody else has made it meanwhile: then it is not ours to take away again.
+      if (codeOf(made) !== 'EEXIST') throw made;
+      handle = openSync(file, flags | O_CREAT, 0o666);
+    }
   }
   if (!fstatSync(handle).isFile()) {
     closeSync(handle);

@@ -30,7 +30,12 @@ export function readFile(file: string): Uint8Array {
 export function readIfThere(file: string): Uint8Array | undefined {
   try {
     // Asked first: an exception costs more than the rest of it.
-    if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    // A pipe in its place would be waited for.
+    if (!found.isFile() && !found.isDirectory()) {
+      throw new HostError('unreadable', file, 'not a regular file', 'a file belongs there');
+    }
     return readFileSync(file);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;

@@ -55,7 +55,9 @@ export async function withLockOn<T>(
     handle = await acquire(file, waitMs, openThere);
   } catch (error) {
     // Who may not write to it cannot lock it either, and neither can anybody else like us.
-    if (!(error instanceof HostError && ['denied', 'missing'].includes(error.reason))) throw error;
+    // A file system without locks has none for anybody; the lock in okstra's folder still holds.
+    const none = ['denied', 'missing', 'directory', 'other'];
+    if (!(error instanceof HostError && none.includes(error.reason))) throw error;
   }
   try {
     return await work();
@@ -90,6 +92,9 @@ function openThere(file: string): number {
   return openSync(file, constants.O_RDWR);
 }
 
+/** What the system says of a lock that another holds. */
+const TAKEN = process.platform === 'win32' ? ['EAGAIN', 'EBUSY', 'EACCES'] : ['EAGAIN'];
+
 /** Opens the lock file; makes it and its folder, for this user alone, where missing. */
 function open(lockFile: string): number {
   // Writing is asked for by the kernel; nothing is cut off, since the note may be another's.
@@ -109,7 +114,8 @@ async function lock(handle: number, lockFile: string, ms: number): Promise<boole
     native(lockFile).tryLock(handle, OFFSET, LENGTH, true);
     return true;
   } catch (error) {
-    const isTaken = codeOf(error) === 'EAGAIN';
+    // Windows says that a range is locked with another word.
+    const isTaken = TAKEN.includes(codeOf(error));
     if (isTaken && ms > 0) return wait(handle, lockFile, ms);
     closeSync(handle);
     if (isTaken) return false;

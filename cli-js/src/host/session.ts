@@ -32,7 +32,8 @@ function find(): number | undefined {
       return firstLasting(process.ppid, (pid) => all.get(pid));
     }
     default:
-      return process.ppid;
+      // Windows: the parent is often the shell of this one command, whose end says nothing.
+      return undefined;
   }
 }
 
@@ -88,7 +89,7 @@ const INITS = new Set(['systemd', 'init', 'launchd']);
 const SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'mksh', 'fish']);
 const WRAPPERS = new Set([
   ...['timeout', 'env', 'nice', 'ionice', 'sudo', 'doas', 'time', 'xargs', 'setsid', 'nohup'],
-  ...['stdbuf', 'taskset'],
+  ...['stdbuf', 'taskset', 'make', 'gmake', 'just', 'task', 'uv', 'poetry', 'mise', 'direnv'],
 ]);
 /** `npm`, `npm-cli.js`, `yarn-4.1.0.cjs` … */
 const RUNNER =

@@ -16,6 +16,7 @@ import {
   type Board,
   type Decided,
   locked,
+  readAgain,
   registryKey,
   settle,
   slashes,
@@ -52,6 +53,7 @@ export async function claimInWorktree(
   const root = await repositoryOf(board, git);
   await settle(board);
   return locked(board, 'stage claim', async () => {
+    readAgain(board);
     const ask = (more: Partial<ClaimRequest>) =>
       answered(
         board,

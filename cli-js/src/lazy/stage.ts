@@ -218,7 +218,9 @@ async function table(
   const room = Math.max(width, NARROWEST);
   const used = head.map((_, at) => at).filter((at) => rows.some((row) => row[at] !== ''));
   const all = [head, ...rows].map((row) => used.map((at) => row[at] ?? ''));
-  const widths = used.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  const widths = used.map((_, at) =>
+    all.reduce((widest, row) => Math.max(widest, (row[at] ?? '').length), 0),
+  );
   const total = widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length);
   let lines: string[];
   let isTable = true;

@@ -13,11 +13,18 @@ import { type Host, HostError, type Ran } from '../host/host.js';
 export interface Observed {
   /** When it was run, ISO 8601. */
   at: string;
-  /** Whether the commands ran in a tree without uncommitted changes; `null` without git. */
-  clean: boolean | null;
-  /** The id of the committed tree they saw; `null` without git. */
+  commands: Saw[];
+}
+
+/** What one command did and what it saw. */
+interface Saw {
+  command: string;
+  exit_code: number | null;
+  duration_ms: number;
+  /** The id of the committed tree it saw; `null` without git. */
   tree: string | null;
-  commands: { command: string; exit_code: number | null; duration_ms: number }[];
+  /** Whether nothing was changed beyond it; `null` without git. */
+  clean: boolean | null;
 }
 
 /** A command line as programs to run one behind the other. */
@@ -44,12 +51,13 @@ export async function runPost(
     sayOf(host, `stage ${stage}`, `cannot run '${line}': ${program}; put it into a script`);
     return undefined;
   }
-  const { tree, clean } = (await host.gitTree(folder)) ?? { tree: null, clean: null };
-  const observed: Observed = { at: host.now(), clean, tree, commands: [] };
+  const observed: Observed = { at: host.now(), commands: [] };
   for (const [at, { command }] of commands.entries()) {
     say(host, `runs: ${command}`);
+    // A command may change what the next one sees.
+    const { tree, clean } = (await host.gitTree(folder)) ?? { tree: null, clean: null };
     const { exit_code, duration_ms } = await runAll(host, programs[at] as Program[], folder);
-    observed.commands.push({ command, exit_code, duration_ms });
+    observed.commands.push({ command, exit_code, duration_ms, tree, clean });
     if (exit_code !== 0) {
       const how = exit_code === null ? 'was ended by a signal' : `ended with ${exit_code}`;
       sayOf(host, `stage ${stage}`, `'${command}' ${how}; the stage is not done`);
@@ -99,14 +107,14 @@ export function programsOf(line: string): Program[] | string {
   };
   for (const entry of entries) {
     if (typeof entry === 'string') {
+      if (/^~|`/.test(entry)) return `'${entry}' needs a shell`;
       const setting = words.length === 0 ? /^([A-Za-z_]\w*)=(.*)$/s.exec(entry) : null;
       if (setting === null) words.push(entry);
       else env[setting[1] ?? ''] = setting[2] ?? '';
     } else if ('comment' in entry) {
       break;
     } else if ('pattern' in entry) {
-      // Without a shell nothing is matched; test runners take such words as they are.
-      words.push(entry.pattern);
+      return `'${entry.pattern}' needs a shell`;
     } else if (entry.op === '&&') {
       if (close()) return "there is nothing before '&&'";
     } else {

@@ -16,7 +16,9 @@ export function wrapRows(
   room: number,
 ): { lines: string[]; isTable: boolean } {
   const [head = [], ...body] = rows;
-  const widths = head.map((_, at) => Math.max(...rows.map((row) => columns(row[at] ?? ''))));
+  const widths = head.map((_, at) =>
+    rows.reduce((widest, row) => Math.max(widest, columns(row[at] ?? '')), 0),
+  );
   let missing = widths.reduce((sum, one) => sum + one + gap.length, -gap.length) - room;
   for (; missing > 0; missing -= 1) {
     const canGive = (at: number) =>

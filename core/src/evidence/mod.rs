@@ -21,6 +21,7 @@ use thiserror::Error;
 pub use extract::extract;
 pub use records::with_records;
 pub use strict::check;
+pub(crate) use strict::plain as plain_title;
 pub use tolerant::{Sidecar, read};
 
 /// The heading of the evidence block in a worker result.

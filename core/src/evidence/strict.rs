@@ -296,12 +296,10 @@ impl Check<'_> {
                     let message = format!("step {number} is {failed}: got {}", got(&status.node));
                     let help = "finish the step before the stage is done";
                     self.error(status.at, &name("status"), message, help);
-                } else if !word.is_empty() && !STEP_STATUS.contains(&word.trim()) {
-                    let message = format!(
-                        "must be one of {}, got {}",
-                        STEP_STATUS.join(", "),
-                        got(&status.node)
-                    );
+                } else if !word.is_empty()
+                    && !STEP_STATUS.contains(&word.trim().to_ascii_lowercase().as_str())
+                {
+                    let message = format!("must be done or skipped, got {}", got(&status.node));
                     let help = "a stage is done when each of its steps is";
                     self.error(status.at, &name("status"), message, help);
                 }
@@ -436,8 +434,10 @@ fn is_absolute(path: &str) -> bool {
     path.starts_with(['/', '\\', '~']) || path.as_bytes().get(1) == Some(&b':')
 }
 
-/// What a step of a done stage can be. Any other word is refused: what it means is not known.
-const STEP_STATUS: [&str; 2] = ["done", "skipped"];
+/// What a step of a done stage can be: the word of the specification, the words that agents use for
+/// it, and that it was left out. Any other is refused: what it means is not known.
+const STEP_STATUS: [&str; 8] =
+    ["done", "skipped", "pass", "passed", "ok", "complete", "completed", "success"];
 
 /// What a step's status says about a failure.
 fn failure(status: &str) -> Option<&'static str> {
@@ -460,7 +460,7 @@ fn place(root: &Node<'_>, field: &str) -> usize {
 }
 
 /// A title without markup, as names are compared.
-fn plain(title: &str) -> String {
+pub(crate) fn plain(title: &str) -> String {
     let line = format!("# {}", title.split_whitespace().collect::<Vec<_>>().join(" "));
     let outline = Outline::new(&line);
     match outline.blocks.first() {

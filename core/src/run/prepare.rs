@@ -9,6 +9,8 @@ use super::{
 use crate::choose::Refusal;
 use crate::decode::decode;
 use crate::error::OkstraError;
+use crate::layout;
+use crate::printable::printable;
 use crate::stage::{
     self, ClaimAnswer, ClaimRequest, Decision, Effect, Facts, StageRefusal, task_carry_path,
 };
@@ -33,7 +35,7 @@ pub struct RunRequest {
     pub claim: ClaimRequest,
     /// Whether only to choose and print: then nothing is claimed and nothing written.
     pub render_only: bool,
-    /// The paths below `runs` that runs of this phase have written, for the next number.
+    /// The files of earlier runs of this phase, as paths below `runs`, for the next number.
     pub known: Vec<String>,
     /// The text of `task-manifest.json` where it exists.
     pub manifest: Option<String>,
@@ -79,6 +81,7 @@ pub fn prepare(
         let reason = Refusal::NotImplementation { task_type };
         return Err(StageRefusal::Choose { reason, help: None }.into());
     }
+    belongs_to_task(facts, request)?;
     let mut effects = Vec::new();
     let mut claimed = None;
     let mut warnings = Vec::new();
@@ -100,7 +103,11 @@ pub fn prepare(
         }
     }
     let sequence = next_sequence(&request.known, &folder, &request.task_type);
-    let plan_path = claimed.as_ref().map(|claim| claim.brief.plan_path.clone());
+    let plan_path = (!facts.plan.is_empty())
+        .then(|| layout::plan_layout(&facts.plan, facts.project_root.as_deref()).plan_path);
+    if !is_implementation && plan_path.is_some() {
+        stage::valid_plan(plan)?;
+    }
     let bundle = bundle(&BundleRequest {
         task_type: request.task_type.clone(),
         task_group: request.task_group.clone(),
@@ -141,6 +148,20 @@ fn replace(change: &Change) -> Effect {
     }
 }
 
+/// A plan in a task's folder is that task's plan: its ledger must not be filled for another.
+fn belongs_to_task(facts: &Facts, request: &RunRequest) -> Result<(), OkstraError> {
+    let root = layout::plan_layout(&facts.plan, None).task_root;
+    let task = layout::task_folder(&request.okstra_root, &request.task_group, &request.task_id);
+    match root.filter(|root| *root != task) {
+        Some(other) => Err(StageRefusal::BadArgument(format!(
+            "the plan belongs to another task, the one in {}",
+            printable(&other)
+        ))
+        .into()),
+        None => Ok(()),
+    }
+}
+
 /// The stage of a bundle from its claim.
 fn bundle_stage(
     plan: &[u8],
@@ -165,12 +186,16 @@ fn bundle_stage(
     Ok(stage)
 }
 
-/// The number behind the highest that a run of this folder has.
+/// The number behind the highest that any file of this folder has: a report, a prompt or a result of
+/// an older tool counts as well as a manifest.
 fn next_sequence(known: &[String], folder: &str, task_type: &str) -> u32 {
-    let manifest = format!("run-manifest-{task_type}-");
     let number = |path: &String| {
-        let name = path.strip_prefix(folder)?.strip_prefix("/manifests/")?;
-        name.strip_prefix(&manifest)?.strip_suffix(".json")?.parse::<u32>().ok()
+        let rest = path.strip_prefix(folder)?.strip_prefix('/')?;
+        let (_, name) = rest.split_once('/').filter(|(_, name)| !name.contains('/'))?;
+        let stem = name.split('.').next()?;
+        let (kind, digits) = stem.rsplit_once('-')?;
+        let of_phase = kind.ends_with(task_type) || kind == "stage-map";
+        digits.parse::<u32>().ok().filter(|_| of_phase)
     };
     known.iter().filter_map(number).max().unwrap_or(0).saturating_add(1)
 }

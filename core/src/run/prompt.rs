@@ -36,7 +36,13 @@ fn stage_page(
     let plan = request.plan_path.as_deref().unwrap_or_default();
     let _ = write!(page, "# Stage {number}: {}\n\n", code(&stage.title));
     *page += "You build this one stage of an approved plan. Other sessions may build other stages \
-              at the same time, each in a worktree of its own.\n\n";
+              at the same time";
+    *page += if stage.worktree.as_deref() == Some(&request.project_root) {
+        ", and there is one folder for all of you: change only the files of your steps, and commit \
+         only these.\n\n"
+    } else {
+        ", each in a worktree of its own.\n\n"
+    };
     item(page, "Task", &code(&places.task_key));
     item(
         page,
@@ -145,12 +151,12 @@ fn ending(request: &BundleRequest, stage: &BundleStage, places: &Places<'_>, pag
         code(&result)
     );
     fence("markdown", &block, page);
-    let key = word(&places.task_key);
+    let plan = word(&absolute_plan(request));
     let number = stage.stage_number;
     let claim = word(stage.claim_id.as_deref().unwrap_or(NO_CLAIM));
     *page += "\nRecord it:\n\n";
     let done = format!(
-        "okstra stage done --task-key {key} --stage {number} --claim-id {claim} --evidence {}",
+        "okstra stage done --plan {plan} --stage {number} --claim-id {claim} --evidence {}",
         word(&result)
     );
     fence("sh", &done, page);
@@ -158,11 +164,21 @@ fn ending(request: &BundleRequest, stage: &BundleStage, places: &Places<'_>, pag
               an evidence block it exits with 4.\n\nIf you cannot finish, commit nothing that is \
               broken, say what stopped you, and give the stage back, so that another session can \
               take it:\n\n";
-    let release =
-        format!("okstra stage release --task-key {key} --stage {number} --claim-id {claim}");
+    let release = format!("okstra stage release --plan {plan} --stage {number} --claim-id {claim}");
     fence("sh", &release, page);
     *page += "\nIf the claim was released or taken over meanwhile, stop: the stage belongs to \
               another session.\n";
+}
+
+/// The plan as any folder can name it. The task's key would not do: a plan outside the task's folder
+/// is not found by it, and of several plans it finds the newest.
+fn absolute_plan(request: &BundleRequest) -> String {
+    let plan = request.plan_path.as_deref().unwrap_or_default();
+    if plan.starts_with('/') {
+        plan.to_owned()
+    } else {
+        crate::layout::join(&request.project_root, plan)
+    }
 }
 
 /// The evidence with all that is known before the work.

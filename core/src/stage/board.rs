@@ -57,6 +57,11 @@ pub(super) fn valid(doc: &Document<'_>) -> Result<(), OkstraError> {
     Err(StageRefusal::PlanInvalid { lines: errors, help: help.to_owned() }.into())
 }
 
+/// Whether the plan of a run without stages has no errors and is approved.
+pub(crate) fn valid_plan(plan: &[u8]) -> Result<(), OkstraError> {
+    valid(&document(plan)?)
+}
+
 /// Everything a request about stages looks at.
 pub(super) struct Board<'d, 'a> {
     pub(super) doc: &'d Document<'a>,
@@ -247,7 +252,7 @@ impl<'d, 'a> Board<'d, 'a> {
         for (stage, sidecar) in &self.sidecars {
             let row = self.doc.row_of.get(*stage).and_then(|at| self.doc.map.rows.get(at));
             if let (Some(row), Some(title)) = (row, sidecar.title())
-                && folded_title(title) != folded_title(&row.title)
+                && evidence::plain_title(title) != evidence::plain_title(&row.title)
             {
                 self.warnings.push(format!(
                     "the evidence of stage {stage} is titled '{}', the plan says '{}'",
@@ -420,11 +425,6 @@ fn files_of(section: Option<&Section>) -> Vec<&str> {
     }
     files.dedup();
     files
-}
-
-/// A title for comparing: case and white space do not count.
-fn folded_title(title: &str) -> String {
-    title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Who holds a claim, in words.

@@ -114,18 +114,29 @@ pub(crate) fn task_carry_path(carry_path: &str, stage: u32) -> String {
 pub(super) fn commands(markdown: &str) -> Vec<ValidationCommand> {
     let mut found: Vec<ValidationCommand> = Vec::new();
     let mut marker: Option<Marker> = None;
-    let mut fence: Option<&str> = None;
+    let mut fence: Option<(char, usize)> = None;
+    let mut in_comment = false;
     // Whether the line before goes on in the next.
     let mut goes_on = false;
     for line in markdown.lines() {
         let text = line.trim();
         let indent = line.len() - line.trim_start().len();
-        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark)) {
-            fence = match fence {
-                None => Some(mark),
-                Some(open) if open == mark => None,
-                open => open,
-            };
+        // What a comment holds is text nobody sees; it is never run.
+        if fence.is_none() && (in_comment || text.starts_with("<!--")) {
+            in_comment = !text.contains("-->");
+            continue;
+        }
+        let rest = text.trim_start_matches(['`', '~']);
+        let mark = text.chars().next().filter(|ch| matches!(ch, '`' | '~'));
+        let length = text.len() - rest.len();
+        let uniform = mark.is_some_and(|mark| text.chars().take(length).all(|ch| ch == mark));
+        if let (Some(mark), true, true) = (mark, uniform, length >= 3) {
+            let ends = rest.is_empty();
+            match fence {
+                None => fence = Some((mark, length)),
+                Some((open, least)) if open == mark && length >= least && ends => fence = None,
+                Some(_) => {}
+            }
             goes_on = false;
             continue;
         }
@@ -194,7 +205,9 @@ mod tests {
 
     #[test]
     fn commands_are_read_in_every_usual_writing() {
-        let table: [(&str, &[&str]); 18] = [
+        let table: [(&str, &[&str]); 20] = [
+            ("<!--\n- post: rm -r x\n-->\n- post: a <!-- no -->\n", &["post a <!-- no -->"]),
+            ("````\n```\n- post: x\n```\n- post: y\n````\n- post: a\n", &["post a"]),
             ("- `a`\n- a page\n- pre: b\n", &["post a", "pre b"]),
             ("- post: a\n- `b`\n- `c` works\n", &["post a", "post b"]),
             (

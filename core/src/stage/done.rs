@@ -101,6 +101,8 @@ pub fn done(
                 && (claim.claim_id.is_none() || claim.claim_id == done.claim_id)
         });
         if !own && !request.force_reappend {
+            // A session that lost its claim is told so: that the stage is done is not its doing.
+            fence_off(facts, stage, &record)?;
             return Err(completed(stage).into());
         }
         if !request.force_reappend {
@@ -398,7 +400,7 @@ fn answer(
     already_done: bool,
 ) -> DoneAnswer {
     let request = board.choose_request("auto", crate::choose::Order::Number);
-    let ready = crate::choose::explain(&request)
+    let ready = crate::choose::overview(&request)
         .into_iter()
         .filter(|it| it.readiness == crate::choose::Readiness::Ready)
         .map(|it| it.stage)

@@ -96,7 +96,7 @@ pub fn list(plan: &[u8], ledger: &[u8], facts: &Facts) -> Result<Decision<StageL
         return Ok(needs);
     }
     let request = board.choose_request("auto", Order::Number);
-    let explained = choose::explain(&request);
+    let explained = choose::overview(&request);
     drop(request);
     let waves =
         crate::order::FirstOf::new(graph.nodes.iter().enumerate().map(|(at, it)| (it.stage, at)));

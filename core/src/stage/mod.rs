@@ -18,6 +18,7 @@ mod list;
 mod next;
 mod refusal;
 
+pub(crate) use board::valid_plan;
 pub(crate) use brief::task_carry_path;
 pub use brief::{CarryIn, StageBrief, ValidationCommand};
 pub use claim::{ClaimAnswer, ClaimRequest, claim};

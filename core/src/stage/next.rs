@@ -115,7 +115,7 @@ pub fn show(
     }
     let stage = done::meant(&board, Some(stage))?;
     let request = board.choose_request("auto", Order::Number);
-    let explained = choose::explain(&request).into_iter().find(|it| it.stage == stage);
+    let explained = choose::overview(&request).into_iter().find(|it| it.stage == stage);
     drop(request);
     let wave = graph.nodes.iter().find(|node| node.stage == stage).and_then(|node| node.wave);
     let is_stale = board.stale().contains(&stage);

@@ -2762,7 +2762,7 @@ export type RunRequest = {
    */
   render_only: boolean;
   /**
-   * The paths below `runs` that runs of this phase have written, for the next number.
+   * The files of earlier runs of this phase, as paths below `runs`, for the next number.
    */
   known: Array<string>;
   /**
