@@ -165,6 +165,9 @@ fn is_here(claim: &Claim, host: Option<&str>) -> bool {
     claim.host.is_some() && claim.host.as_deref() == host
 }
 
+/// A day, in milliseconds.
+const DAY_MS: i64 = 86_400_000;
+
 /// Judges a claim. `command` makes the command that frees a quiet or a dead one.
 pub(crate) fn judge(
     claim: &Claim,
@@ -174,10 +177,12 @@ pub(crate) fn judge(
     quiet_minutes: u32,
     command: impl Fn(Life) -> String,
 ) -> ClaimView {
-    let started = time::epoch_ms(&claim.started_at);
+    // A time far ahead is no time of a clock that is a little wrong: it says nothing.
+    let plausible = |at: &i64| *at <= now.saturating_add(DAY_MS);
+    let started = time::epoch_ms(&claim.started_at).filter(plausible);
     let sign = claim.session.as_ref().and_then(|session| {
         let of = sightings.sessions.iter().filter(|sign| sign.session == *session);
-        of.filter_map(|sign| time::epoch_ms(&sign.at)).max()
+        of.filter_map(|sign| time::epoch_ms(&sign.at)).filter(plausible).max()
     });
     // A clock that went backwards makes nothing older than now.
     let since = |at: Option<i64>| at.map(|at| u64::try_from(now.saturating_sub(at)).unwrap_or(0));

@@ -622,13 +622,12 @@ describe('stage done', () => {
       expect(stderr).toContain(
         'okstra: runs: cargo test\nokstra: runs: npm run lint && npm test\n',
       );
+      const seen = { clean: true, tree: 'f'.repeat(40) };
       expect(JSON.parse(files[carry(1)] ?? '').observed).toEqual({
         at: '2026-01-01T00:00:00.000Z',
-        clean: true,
-        tree: 'f'.repeat(40),
         commands: [
-          { command: 'cargo test', exit_code: 0, duration_ms: 5 },
-          { command: 'npm run lint && npm test', exit_code: 0, duration_ms: 10 },
+          { command: 'cargo test', exit_code: 0, duration_ms: 5, ...seen },
+          { command: 'npm run lint && npm test', exit_code: 0, duration_ms: 10, ...seen },
         ],
       });
     });
@@ -683,10 +682,16 @@ describe('stage done', () => {
   it.each([
     [[], 'okstra: where is the evidence? give --evidence FILE\n'],
     [['--evidence', 'gone.md'], 'gone.md: no such file; check the path\n'],
-    [['--evidence', 'latin.md'], 'okstra: latin.md is not UTF-8; save it as UTF-8\n'],
   ])('%j', async (args, stderr) => {
-    const world = project({ [LEDGER]: started(1), 'latin.md': Buffer.from('caf\xe9', 'latin1') });
+    const world = project({ [LEDGER]: started(1) });
     expect(await world.run(...finish, ...args)).toEqual(refusal(2, stderr));
+  });
+
+  it('breaks the contract with evidence that is no UTF-8', async () => {
+    const world = project({ [LEDGER]: started(1), 'latin.md': Buffer.from('caf\xe9', 'latin1') });
+    expect(await world.run(...finish, '--evidence', 'latin.md')).toEqual(
+      refusal(4, 'latin.md: the evidence is not UTF-8; save it as UTF-8; nothing was written\n'),
+    );
   });
 
   it('asks which stage where no claim says it', async () => {

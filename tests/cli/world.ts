@@ -139,6 +139,10 @@ export class World implements Host {
     return this.#files.has(this.realPath(path)) ? this.readFile(path) : undefined;
   }
 
+  isFile(path: string): boolean {
+    return this.#files.has(this.realPath(path));
+  }
+
   exists(path: string): boolean {
     return this.#files.has(this.realPath(path)) || this.list(path).length > 0;
   }

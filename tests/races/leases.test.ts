@@ -348,7 +348,9 @@ describe('a session whose stage was taken while it slept', () => {
   it('cannot change it after the new one has finished', async () => {
     const { place, ways } = await taken();
     expect(await place.done('new', 1)).toMatchObject({ exit: 0 });
-    for (const [, done] of ways.slice(0, 5)) await refused(place, done, /already completed/);
+    for (const [, done] of ways.slice(0, 5)) {
+      await refused(place, done, /not yours any more: .* finished the stage/);
+    }
     expect(offences(place.rows(), place.graph)).toEqual([]);
   });
 

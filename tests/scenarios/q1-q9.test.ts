@@ -76,7 +76,12 @@ describe('the scenarios', () => {
     expect(project.json(manifest)).toMatchObject({
       taskKey: KEY,
       approvedPlanPath: PLAN,
-      stage: { stageNumber: 1, claimId: started?.claim_id, worktree: project.root, carryIn: [] },
+      stage: {
+        stageNumber: 1,
+        claimId: started?.claim_id,
+        worktree: started?.worktree,
+        carryIn: [],
+      },
     });
     expect(project.read(prompt)).toContain(`--claim-id ${started?.claim_id}`);
     expect(project.json(`${PLAN.split('/runs/')[0]}/task-manifest.json`)).toMatchObject({

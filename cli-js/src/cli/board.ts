@@ -290,5 +290,15 @@ function sight(host: Host, needs: Needs): Sightings {
 /** The lock of a ledger: one, also where two paths lead to it. */
 function lockFile({ context: { host }, api, layout }: Board): string {
   const real = slashes(host.realPath(layout.ledger));
+  const root = layout.project_root;
+  // A link in a project that somebody else made must not lead us to write to other files.
+  if (root !== null && !real.startsWith(root === '/' ? '/' : `${root}/`)) {
+    throw new HostError(
+      'refused',
+      layout.ledger,
+      `the ledger is a link that leaves the project, to ${real}`,
+      'remove the link',
+    );
+  }
   return `${host.home()}/locks/${real === layout.ledger ? layout.lock_name : api.lockName(real)}`;
 }

@@ -116,6 +116,7 @@ const claim = command({
       reclaim: values.reclaim,
       claim_id: host.newId(),
     };
+    warnOfOtherTree(board);
     const inWorktree = values.worktree !== false && !values.dryRun;
     const { answer } = inWorktree
       ? await (await import('../lazy/provision.js')).claimInWorktree(board, {
@@ -390,6 +391,20 @@ const show = command({
     return OK;
   },
 });
+
+/**
+ * A plan in a linked worktree has a ledger of its own there, unless it lies in a task's folder that
+ * all share: sessions in two trees would take the same stages.
+ */
+function warnOfOtherTree({ context: { host }, layout, name }: Board): void {
+  const root = layout.project_root;
+  if (root === null || !host.isFile(`${root}/.git`)) return;
+  sayOf(
+    host,
+    name,
+    'warning: this is a linked worktree of git with a ledger of its own; sessions share one only if all of them name the plan of the same tree',
+  );
+}
 
 /** Notes that nobody works in a stage's worktree any more, where it has one. */
 async function keepWorktreeOf(board: Board, stage: number): Promise<void> {

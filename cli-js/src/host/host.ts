@@ -53,6 +53,8 @@ export interface Host {
   readIfThere(path: string): Uint8Array | undefined;
   /** Whether there is anything of this name, as far as it can be seen. */
   exists(path: string): boolean;
+  /** Whether there is a regular file of this name. */
+  isFile(path: string): boolean;
   /** The names in a folder, sorted; none where there is no folder. */
   list(folder: string): string[];
   /**

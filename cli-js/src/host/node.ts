@@ -7,7 +7,7 @@ import { okstraHome, signOfLife } from './home.js';
 import type { Host } from './host.js';
 import { newId } from './id.js';
 import { withLock, withLockOn } from './lock.js';
-import { exists, list, realPath } from './paths.js';
+import { exists, isFile, list, realPath } from './paths.js';
 import { onInterrupt, runProgram } from './process.js';
 import { hostName, startOf, stateOf } from './processes.js';
 import { sessionProcess } from './session.js';
@@ -24,6 +24,7 @@ export const nodeHost: Host = {
   readIfThere,
   list,
   exists,
+  isFile,
   realPath,
   isSameFile,
   write,

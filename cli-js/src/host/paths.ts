@@ -25,6 +25,15 @@ export function exists(path: string): boolean {
   }
 }
 
+/** Whether there is a regular file of this name. */
+export function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    return false; // what cannot be looked at is no file for us
+  }
+}
+
 /** The one path of a file, there or not. See {@link Host.realPath}. */
 export function realPath(file: string): string {
   try {

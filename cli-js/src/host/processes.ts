@@ -97,6 +97,8 @@ function machineId(): string {
 /** What the kernel says about a process. */
 interface Stat {
   parent: number;
+  /** Whether it leads its session, as the first shell of a terminal does. */
+  leads: boolean;
   /** Clock ticks from the boot to its start. */
   ticks: string;
   isDead: boolean;
@@ -112,13 +114,13 @@ export function statOf(pid: number): Stat | undefined {
   }
   // The second field is the name in parentheses and may hold spaces and parentheses itself.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state = '', parent = ''] = fields;
+  const [state = '', parent = '', , session = ''] = fields;
   const threads = fields[17];
   const ticks = fields[19];
   if (ticks === undefined || !/^\d+$/.test(ticks)) return undefined;
   // A process whose first thread has ended shows as a zombie while its other threads work on.
   const isDead = /[ZXx]/.test(state) && !(Number(threads) > 1);
-  return { parent: Number(parent), ticks, isDead };
+  return { parent: Number(parent), leads: Number(session) === pid, ticks, isDead };
 }
 
 /** `ps` writes times in the language and the zone of the environment. */

@@ -10,6 +10,8 @@ import { ps, startOf, statOf } from './processes.js';
 interface Ancestor {
   parent: number;
   args: readonly string[];
+  /** Whether it leads its session; missing where the system does not tell. */
+  leads?: boolean;
 }
 
 /** See {@link Host.sessionProcess}. */
@@ -52,7 +54,7 @@ export function firstLasting(
   for (let depth = 0; depth < DEEPEST && pid > 0; depth++) {
     const found = look(pid);
     if (found === undefined || isInit(found.args)) return undefined;
-    if (pid === 1 || !isPassing(found.args)) return pid;
+    if (pid === 1 || !(isPassing(found.args) || isInnerShell(found))) return pid;
     pid = found.parent;
   }
   return undefined;
@@ -67,7 +69,7 @@ function ofProc(pid: number): Ancestor | undefined {
     const bytes = Buffer.alloc(4096);
     const text = bytes.toString('utf8', 0, readSync(file, bytes));
     const args = text.replace(/\0+$/, '').split('\0');
-    return args[0] === '' ? undefined : { parent: stat.parent, args };
+    return args[0] === '' ? undefined : { parent: stat.parent, leads: stat.leads, args };
   } finally {
     closeSync(file);
   }
@@ -99,6 +101,11 @@ function isInit([program = '']: readonly string[]): boolean {
   return INITS.has(nameOf(program));
 }
 
+/** A shell inside another one, `( … )`: it ends long before the shell of the terminal does. */
+function isInnerShell({ args: [program = '', ...rest], leads }: Ancestor): boolean {
+  return leads === false && SHELLS.has(nameOf(program)) && !hasScript(rest);
+}
+
 /** Whether a process lives no longer than the one command it runs. */
 export function isPassing(args: readonly string[]): boolean {
   const [program = '', ...rest] = args;
@@ -124,6 +131,18 @@ function runsOneCommand(args: readonly string[]): boolean {
     if (/^-[a-zA-Z]*c/.test(arg) || /^--command(?:=|$)/.test(arg)) return true;
     if (!/^[-+]./.test(arg) || arg === '--') return false;
     // Their value is no script.
+    if (/^[-+][a-zA-Z]*[oO]$|^--(?:rcfile|init-file)$/.test(arg)) i++;
+  }
+  return false;
+}
+
+/** Whether the shell runs a script, not a person's commands. */
+function hasScript(args: readonly string[]): boolean {
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] ?? '';
+    if (arg === '-s' || arg === '-') return false;
+    if (arg === '--') return args[i + 1] !== undefined;
+    if (!/^[-+]./.test(arg)) return true;
     if (/^[-+][a-zA-Z]*[oO]$|^--(?:rcfile|init-file)$/.test(arg)) i++;
   }
   return false;

@@ -44,7 +44,8 @@ pub(crate) fn names_this_plan(
     }
     !given.leaves
         && !plan.names.is_empty()
-        && (given.absolute || plan.names.len() > 1)
+        && (given.absolute && given.names.iter().any(|name| *name == "worktrees")
+            || plan.names.len() > 1)
         && given.names.ends_with(&plan.names)
 }
 

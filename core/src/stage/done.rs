@@ -115,6 +115,7 @@ pub fn done(
     }
     let claim = if let (Some(done), true) = (&record.done, request.force_reappend) {
         fence_off(facts, stage, &record)?;
+        own_or_person(facts, stage, &record)?;
         // The session that finished it stays known as such.
         Claim {
             impl_task_key: done.impl_task_key.clone(),
@@ -125,6 +126,10 @@ pub fn done(
         holder(&board, stage)?
     };
     let (block, evidence, mut noted) = checked(&board, stage, request)?;
+    titled_as_another(&board, stage, request, &evidence)?;
+    if claim.plan_digest.is_some() && claim.plan_digest != board.digest(stage) {
+        noted.push(String::from("the plan's text of this stage changed since it was claimed"));
+    }
     if let Some(worktree) = &claim.worktree {
         let Some(git) = &request.git else {
             let needs = Needs { git: vec![worktree.clone()], ..Needs::default() };
@@ -164,6 +169,50 @@ pub fn done(
     rows.add(state, &row, request.force_reappend);
     let answer = answer(&board, stage, &claim.impl_task_key, evidence.head, false);
     Ok(board.decided(effects, answer))
+}
+
+/// A correction is not for another session than the one that finished the stage. A person who names
+/// neither a session nor a claim may make it: it is asked for by its own word.
+fn own_or_person(facts: &Facts, stage: u32, record: &StageRecord) -> Result<(), StageRefusal> {
+    let caller = &facts.caller;
+    let other = |claim: &Claim| claims::fence(caller, claim) == Fence::Lost;
+    match record.claims.first() {
+        Some(claim) if record.claims.iter().all(other) => {
+            Err(StageRefusal::WhoAreYou { stage, holder: holder_name(claim) })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses evidence that is titled as another stage of the plan: then the plan was renumbered after
+/// the claim, or the wrong result was handed in.
+fn titled_as_another(
+    board: &Board<'_, '_>,
+    stage: u32,
+    request: &DoneRequest,
+    evidence: &Evidence,
+) -> Result<(), StageRefusal> {
+    let title = evidence::plain_title(&evidence.title);
+    let of = |number: u32| board.row(number).map(|row| evidence::plain_title(&row.title));
+    if of(stage).as_ref() == Some(&title) {
+        return Ok(());
+    }
+    let other = board
+        .doc
+        .row_of
+        .numbers()
+        .find(|number| *number != stage && of(*number).as_ref() == Some(&title));
+    match other {
+        Some(other) => Err(StageRefusal::EvidenceWrong {
+            name: request.name.clone(),
+            stage,
+            lines: vec![format!(
+                "{}: stageTitle: is the title of stage {other}; was the plan renumbered?",
+                request.name
+            )],
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Holds the evidence against the worktree the stage was built in, and says what is odd. Work that

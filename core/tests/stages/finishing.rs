@@ -364,9 +364,12 @@ fn who_may_finish() {
     for caller in [session("ada"), id("c1")] {
         assert_eq!(refusal(finish(&disk, caller, &forced)), (over.into(), 3));
     }
-    for caller in [session("bob"), id("c2"), Caller::default(), session("cy")] {
+    for caller in [session("bob"), id("c2"), Caller::default()] {
         assert_eq!(refusal(finish(&disk, caller, &forced)).0, "decided");
     }
+    // A session that had nothing to do with the stage.
+    let (words, status) = refusal(finish(&disk, session("cy"), &forced));
+    assert!(words.starts_with("stage 1 is claimed by session bob") && status == 3, "{words}");
 }
 
 #[test]
