@@ -425,7 +425,7 @@ function worktrees() {
   );
   const rounds = quick ? 5 : 15;
   const count = 200;
-  const { project } = repository(count);
+  const { project } = repository(2 * rounds + 2);
   const git = (...args) => timeOf('git', args, project);
   for (let at = 0; at < files; at++) {
     const path = join(project, 'src', `part${at % 50}`);
@@ -443,22 +443,25 @@ function worktrees() {
     const path = join(project, '.home', `bare-${at}`);
     return timeOf('git', ['worktree', 'add', '-q', '-b', `bare-${at}`, path], project);
   };
-  const claim = (at) =>
+  const claim = (at, ...more) =>
     timeOf(
       process.execPath,
-      [cli, 'stage', 'claim', '--plan', plan, '--session', `s${at}`, '--json'],
+      [cli, 'stage', 'claim', '--plan', plan, '--session', `s${at}`, '--json', ...more],
       project,
     );
+  const plain = [];
   mkdirSync(join(project, '.home'), { recursive: true });
   for (let round = -1; round < rounds; round++) {
     const took = [time(['-e', '0']), add(round + 1), claim(round + 1)];
+    took.push(claim(`plain-${round}`, '--no-worktree'));
     if (round >= 0) {
       empty.push(took[0]);
       bare.push(took[1]);
       claims.push(took[2]);
+      plain.push(took[3]);
     }
   }
-  const [node, alone, whole] = [empty, bare, claims].map(median);
+  const [node, alone, whole, without] = [empty, bare, claims, plain].map(median);
   row('node -e 0', ms(node));
   row('git worktree add', ms(alone));
   row(
@@ -467,7 +470,9 @@ function worktrees() {
     ratio((whole - node) / alone),
     goal(whole <= 1.3 * alone + node),
   );
+  row('of it, what the worktree adds', ms(whole - without), ratio((whole - without) / alone));
   // As if a claim had been made for every stage: the registry and the ledger say so.
+  freePlan(plan, count);
   const registry = join(project, '.home/worktrees/registry.json');
   const ledger = `${plan}.okstra/consumers.jsonl`;
   const known = JSON.parse(readFileSync(registry, 'utf8'));

@@ -144,6 +144,27 @@ describe('stage done', () => {
   });
 });
 
+describe('a session that died', () => {
+  it('its stage is taken over with the worktree as it left it', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    const one = await shop.claimed(1, '--session', 'dead');
+    writeFileSync(join(one.worktree, 'notes.txt'), 'uncommitted');
+    // As if its process had ended: no process has that number.
+    const ledger = readFileSync(shop.ledger, 'utf8').replace(/"pid":\d+/, `"pid":${2 ** 22}`);
+    writeFileSync(shop.ledger, ledger);
+    expect(await shop.claim(1, '--session', 'heir')).toMatchObject({ exit: 3, stdout: '' });
+    const heir = await shop.claimed(1, '--session', 'heir', '--reclaim');
+    expect(heir).toMatchObject({ worktree: one.worktree, base_commit: one.base_commit });
+    expect(existsSync(join(one.worktree, 'notes.txt'))).toBe(true);
+    expect(shop.rows().map(({ status }) => status)).toEqual(['started', 'released', 'started']);
+    expect(shop.registered()).toMatchObject([{ state: 'active', claimId: heir.claim_id }]);
+    // The dead one comes back to life: it may not write over its heir.
+    const head = shop.commit(one.worktree, 'notes');
+    expect(await shop.done(one, head)).toMatchObject({ exit: 3 });
+    expect(await shop.done(heir, head)).toMatchObject({ exit: 0 });
+  });
+});
+
 describe('where a claim is made', () => {
   it('no git, no commit: refused with the way out', async () => {
     const none = new Shop({ graph: [''], bareFolder: true });

@@ -1,8 +1,9 @@
 /** Many claims at once on one repository, and claims that are killed at any moment. */
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Shop } from './support.js';
+import { type Ended, Shop } from './support.js';
 
 const LONG = { timeout: 180_000 };
 
@@ -48,6 +49,32 @@ async function sound(shop: Shop): Promise<void> {
   expect(existsSync(entries) ? readdirSync(entries).length : 0).toBe(paths.length);
 }
 
+/** Kills a claim a random while after something shows on disk: its entry, branch, folder or row. */
+async function killedAt(
+  shop: Shop,
+  stage: number,
+  what: number,
+  child: ChildProcess,
+  end: Promise<Ended>,
+): Promise<Ended> {
+  const before = shop.rows().length;
+  const shows = [
+    () => shop.registered().some((it) => it.stage === stage),
+    () => existsSync(join(shop.root, `.git/refs/heads/feat-login-s${stage}`)),
+    () => existsSync(shop.path(stage)),
+    () => shop.rows().length > before,
+  ][what];
+  let hasEnded = false;
+  const ended = end.finally(() => {
+    hasEnded = true;
+  });
+  while (!hasEnded && shows?.() !== true) await new Promise((resolve) => setTimeout(resolve, 1));
+  const pause = Math.random() * (what === 3 ? 6 : 40);
+  await new Promise((resolve) => setTimeout(resolve, pause));
+  child.kill('SIGKILL');
+  return ended;
+}
+
 describe('claims that are killed', () => {
   it('leave nothing half made, and the next one works', LONG, async () => {
     // Four projects beside one another; each goes on with what the kills left.
@@ -55,12 +82,8 @@ describe('claims that are killed', () => {
       { length: 4 },
       () => new Shop({ graph: Array.from({ length: 14 }, () => '') }),
     );
-    const probe = shops[0] as Shop;
-    const begin = performance.now();
-    await probe.claimed(14);
-    const life = (performance.now() - begin) * 1.6;
     let kills = 0;
-    const moments = new Set<string>();
+    const moments = new Map<string, number>();
     await Promise.all(
       shops.map(async (shop, index) => {
         for (let round = 0; kills < KILLS && round < 40; round += 1) {
@@ -69,14 +92,13 @@ describe('claims that are killed', () => {
           if (held) continue;
           const words = ['stage', 'claim', '--plan', shop.plan, '--stage', `${stage}`];
           const { child, end } = shop.start([...words, '--session', `${index}-${round}`]);
-          const timer = setTimeout(() => child.kill('SIGKILL'), life * (0.1 + 0.9 * Math.random()));
-          const { exit } = await end;
-          clearTimeout(timer);
+          const { exit } = await killedAt(shop, stage, (kills + index) % 4, child, end);
           if (exit !== 'SIGKILL') continue;
           kills += 1;
           const state = shop.registered().find((it) => it.stage === stage)?.state ?? 'nothing';
           const row = shop.rows().some((it) => it.stage === stage) ? 'row' : 'no row';
-          moments.add(`${state}, ${row}`);
+          const moment = `${state}, ${row}`;
+          moments.set(moment, (moments.get(moment) ?? 0) + 1);
           const isClaimed = row === 'row';
           if (round % 2 === 0) {
             // The next claim takes the stage itself; a recorded claim is its session's.

@@ -49,7 +49,9 @@ export async function claimInWorktree(
 ): Promise<Decided<ClaimAnswer>> {
   const { host } = board.context;
   const git = await host.git();
-  const root = await repositoryOf(board, git);
+  // Git looks while the core chooses; its refusal is heard in any case.
+  const repository = repositoryOf(board, git);
+  repository.catch(() => {});
   await settle(board);
   return locked(board, 'stage claim', async () => {
     const ask = (more: Partial<ClaimRequest>) =>
@@ -66,6 +68,7 @@ export async function claimInWorktree(
       carryOut(chosen.effects, host);
       return chosen;
     }
+    const root = await repository;
     return provision(board, git, root, chosen.answer, { request, resolve }, ask);
   });
 }
@@ -301,6 +304,7 @@ async function mergeAll(
   }
   const missing = [];
   for (const commit of base.contains) {
+    if (commit === head) continue;
     if (!(await git.ancestor(path, commit, head))) missing.push(commit);
   }
   if (missing.length > 0) throw new Error(`the new worktree misses ${missing.join(', ')}`);
