@@ -206,6 +206,52 @@ describe('where a claim is made', () => {
     expect(stdout).toBe(`${shop.path(1)}\n`);
   });
 
+  it('a project in a folder of the repository works in that folder of the worktree', async () => {
+    const shop = new Shop({
+      graph: ['', '1'],
+      name: 'mono/packages/shop',
+      bareFolder: true,
+      syncDirs: ['node_modules'],
+    });
+    shop.write('node_modules/left-pad/index.js', 'x');
+    const top = join(shop.folder, 'mono');
+    shop.gitIn(top, 'init', '--quiet', '--initial-branch=main');
+    shop.commit(top, 'begin');
+    const one = await shop.claimed(1);
+    const folder = `${shop.path(1)}/packages/shop`;
+    expect(one.worktree).toBe(folder);
+    expect(existsSync(join(folder, 'node_modules/left-pad/index.js'))).toBe(true);
+    const { stdout } = await shop.okstra('worktree', 'path', '--stage', '1');
+    expect(stdout).toBe(`${folder}\n`);
+    writeFileSync(join(shop.path(1), 'outside.txt'), 'x');
+    const dirty = await shop.done(one, shop.gitIn(folder, 'rev-parse', 'HEAD'));
+    expect(dirty).toMatchObject({ exit: 3 });
+    expect(dirty.stderr).toContain('outside.txt');
+    const head = shop.commit(folder, 'one');
+    shop.commit(shop.path(1), 'all');
+    expect(head).toMatch(/^[\da-f]{40}$/);
+    const last = shop.gitIn(folder, 'rev-parse', 'HEAD');
+    expect(await shop.done(one, last)).toMatchObject({ exit: 0 });
+    expect((await shop.claimed(2)).base_commit).toBe(last);
+    expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+  });
+
+  it('a worktree that is kept, but on another branch: refused, still registered', async () => {
+    const shop = new Shop({ graph: [''] });
+    const one = await shop.claimed(1);
+    const release = ['stage', 'release', '--plan', shop.plan, '--stage', '1'];
+    await shop.okstra(...release, '--claim-id', one.claim_id);
+    shop.gitIn(one.worktree, 'switch', '--quiet', '-c', 'other');
+    const before = shop.traces();
+    const refused = await shop.claim(1);
+    expect(refused).toMatchObject({ exit: 3, stdout: '' });
+    expect(refused.stderr).toContain('git switch feat-login-s1');
+    expect({ ...shop.traces(), stages: [] }).toEqual({ ...before, stages: [] });
+    expect(shop.registered()).toMatchObject([{ state: 'kept', base: one.base_commit }]);
+    shop.gitIn(one.worktree, 'switch', '--quiet', one.branch);
+    expect((await shop.claimed(1)).worktree).toBe(one.worktree);
+  });
+
   it('a branch or a folder of that name: refused, untouched', async () => {
     const shop = new Shop({ graph: ['', ''] });
     shop.git('branch', 'feat-login-s1');

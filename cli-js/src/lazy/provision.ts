@@ -190,7 +190,15 @@ async function provision(
       await record(before?.base ?? first);
     }
   } catch (error) {
-    await change((it) => api.registryForget(it, entry));
+    await change((it) =>
+      // What an earlier claim worked in is there all the same.
+      before === undefined || before.state === 'provisioning'
+        ? api.registryForget(it, entry)
+        : api.registryKeep(it, {
+            ...entry,
+            ...(before.base === null ? {} : { base: before.base }),
+          }),
+    );
     throw error;
   }
   if (made === undefined) throw new Error('the claim was not recorded');

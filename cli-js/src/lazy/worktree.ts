@@ -169,11 +169,21 @@ function oneOf(
   return one;
 }
 
-/** Prints the folder alone. */
-export function path(values: Which & { stage: number | undefined }, context: Context): number {
-  const { entry } = oneOf(registered(context), values);
-  context.host.write(1, `${printable(entry.path)}\n`);
+/** Prints the folder alone: the one that a claim says, which stands for the project's. */
+export async function path(
+  values: Which & { stage: number | undefined },
+  context: Context,
+): Promise<number> {
+  const { task, entry } = oneOf(registered(context), values);
+  const repository = await repositoryAt(await context.host.git(), task.project_root);
+  const folder = inside(entry.path, repository?.prefix);
+  context.host.write(1, `${printable(folder)}\n`);
   return OK;
+}
+
+/** The folder in a worktree that stands for the project's. */
+function inside(path: string, prefix = ''): string {
+  return `${path}/${prefix}`.replace(/\/$/, '');
 }
 
 /** What is foreseen, and what could not be tried. */
@@ -409,8 +419,8 @@ async function gather(
     if (only !== undefined && stage !== only) continue;
     const exists = host.exists(path);
     const head = branches.find(({ name }) => name === branch)?.commit;
-    const inside = repository?.prefix ?? '';
-    const folder = host.exists(`${path}/${inside}`) ? `${path}/${inside}`.replace(/\/$/, '') : path;
+    const project = inside(path, repository?.prefix);
+    const folder = host.exists(project) ? project : path;
     const tree = trees.find((it) => it.path === path);
     const facts: PruneEntry = {
       task_key: task.task_key,
@@ -647,7 +657,9 @@ async function carry(
       const { project_root, path, branch } = action;
       // With force: git still has the entry of the folder that is gone.
       await insist(git, project_root, ['worktree', 'add', '--quiet', '-f', '--', path, branch]);
-      if (links.dirs.length > 0) await git.linkSyncDirs(project_root, path, links.dirs);
+      if (links.dirs.length > 0) {
+        await git.linkSyncDirs(project_root, links.worktree, links.dirs);
+      }
       return;
     }
     case 'reconnect':
@@ -799,11 +811,10 @@ async function mend(
   const { stage, actions } = finding;
   const entry = task.stages.find((it) => it.stage === stage);
   const repository = await repositoryAt(git, task.project_root);
-  const prefix = repository?.prefix ?? '';
   const path = entry?.path ?? finding.path;
   const links = {
     project: task.project_root,
-    worktree: `${path}/${prefix}`.replace(/\/$/, ''),
+    worktree: inside(path, repository?.prefix),
     dirs: entry?.sync_dirs ?? [],
   };
   if (finding.kind === 'half-provisioned' && entry !== undefined) {
