@@ -224,15 +224,32 @@ export async function forecast(
   return OK;
 }
 
+/** The most merges that an explanation tries; a forecast tries all. */
+const MOST_PAIRS = 100;
+
 /** The conflicts for an explanation; none in a project that is no repository. */
 export async function foreseenConflicts(board: Board): Promise<Conflict[]> {
   const folder = board.facts.project_root;
   if (folder === undefined) return [];
-  const { conflicts } = await foresee(board, folder, async () => {
-    const git = await board.context.host.git();
-    return (await git.repository(folder)) === undefined ? undefined : git;
-  });
-  return conflicts;
+  const { host } = board.context;
+  const unknown = (why: string) =>
+    say(host, `warning: conflicts between stages are not foreseen: ${why}`);
+  try {
+    const { conflicts } = await foresee(board, folder, async (pairs) => {
+      if (pairs > MOST_PAIRS) {
+        unknown(`${pairs} pairs are many; 'okstra worktree forecast' tries them`);
+        return undefined;
+      }
+      const git = await host.git();
+      return (await git.repository(folder)) === undefined ? undefined : git;
+    });
+    return conflicts;
+  } catch (error) {
+    // An explanation is worth something without it.
+    if (!(error instanceof HostError)) throw error;
+    unknown(error.message);
+    return [];
+  }
 }
 
 /** How many merges are tried at a time. */
@@ -242,7 +259,7 @@ const AT_ONCE = 4;
 async function foresee(
   board: Board,
   folder: string,
-  open: () => Promise<Git | undefined>,
+  open: (pairs: number) => Promise<Git | undefined>,
 ): Promise<Foreseen> {
   const heads = await runningHeads(board);
   const ask = async (request: object) => {
@@ -254,7 +271,7 @@ async function foresee(
     return answer;
   };
   const first = await ask({});
-  const git = first.ask.length === 0 ? undefined : await open();
+  const git = first.ask.length === 0 ? undefined : await open(first.ask.length);
   if (git === undefined) return { ...first, untried: [] };
   const full = await fullIds(git, folder, first.ask);
   const both = first.ask.flatMap(({ first_head: a, second_head: b }) => [
