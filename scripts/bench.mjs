@@ -406,6 +406,104 @@ async function crowd() {
   row('different stages', `${stages.size} of ${count}`, goal(stages.size === count));
 }
 
+/** Milliseconds of a program that has to succeed. */
+function timeOf(program, args, cwd) {
+  const start = process.hrtime.bigint();
+  const { status, stderr } = spawnSync(program, args, { cwd, env: environment, encoding: 'utf8' });
+  const milliseconds = Number(process.hrtime.bigint() - start) / 1e6;
+  if (status !== 0) {
+    throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
+  }
+  return milliseconds;
+}
+
+/** Worktrees: what a claim adds to git's own work, and a board of many of them. */
+function worktrees() {
+  const files = 2_000;
+  console.log(
+    `\nA claim with a worktree of ${files.toLocaleString('en')} files (goal: 1.3 × git worktree add + a Node start)`,
+  );
+  const rounds = quick ? 5 : 15;
+  const count = 200;
+  const { project } = repository(2 * rounds + 2);
+  const git = (...args) => timeOf('git', args, project);
+  for (let at = 0; at < files; at++) {
+    const path = join(project, 'src', `part${at % 50}`);
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, `${at}.ts`), `export const n${at} = ${at};\n`.repeat(40));
+  }
+  writeFileSync(join(project, '.gitignore'), '.home\n*.okstra\n');
+  git('add', '--all');
+  git('-c', 'user.name=Bench', '-c', 'user.email=bench@example.com', 'commit', '-qm', 'files');
+  const plan = join(project, 'plan.md');
+  const empty = [];
+  const bare = [];
+  const claims = [];
+  const add = (at) => {
+    const path = join(project, '.home', `bare-${at}`);
+    return timeOf('git', ['worktree', 'add', '-q', '-b', `bare-${at}`, path], project);
+  };
+  const claim = (at, ...more) =>
+    timeOf(
+      process.execPath,
+      [cli, 'stage', 'claim', '--plan', plan, '--session', `s${at}`, '--json', ...more],
+      project,
+    );
+  const plain = [];
+  mkdirSync(join(project, '.home'), { recursive: true });
+  for (let round = -1; round < rounds; round++) {
+    const took = [time(['-e', '0']), add(round + 1), claim(round + 1)];
+    took.push(claim(`plain-${round}`, '--no-worktree'));
+    if (round >= 0) {
+      empty.push(took[0]);
+      bare.push(took[1]);
+      claims.push(took[2]);
+      plain.push(took[3]);
+    }
+  }
+  const [node, alone, whole, without] = [empty, bare, claims, plain].map(median);
+  row('node -e 0', ms(node));
+  row('git worktree add', ms(alone));
+  row(
+    'stage claim, without the Node start',
+    ms(whole - node),
+    ratio((whole - node) / alone),
+    goal(whole <= 1.3 * alone + node),
+  );
+  row('of it, what the worktree adds', ms(whole - without), ratio((whole - without) / alone));
+  // As if a claim had been made for every stage: the registry and the ledger say so.
+  freePlan(plan, count);
+  const registry = join(project, '.home/worktrees/registry.json');
+  const ledger = `${plan}.okstra/consumers.jsonl`;
+  const known = JSON.parse(readFileSync(registry, 'utf8'));
+  const [task] = known.tasks;
+  const [entry] = task.stages;
+  const [started] = readFileSync(ledger, 'utf8').split('\n');
+  const line = JSON.parse(started);
+  const all = Array.from({ length: count }, (_, at) => at + 1);
+  const place = (stage) => entry.path.replace(/[0-9]+$/, String(stage));
+  task.stages = all.map((stage) => ({ ...entry, stage, path: place(stage), branch: `s-${stage}` }));
+  writeFileSync(registry, JSON.stringify(known, null, 2));
+  const rows = all.map((stage) => ({
+    ...line,
+    stage,
+    worktree: place(stage),
+    claim_id: `c${stage}`,
+    session: `s${stage}`,
+  }));
+  writeFileSync(ledger, rows.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  const [start, list, trees] = inTurn(
+    [
+      ['-e', '0'],
+      [cli, 'stage', 'list', '--plan', plan],
+      [cli, 'worktree', 'list', '--plan', plan],
+    ],
+    rounds,
+  );
+  row(`stage list, ${count} worktrees`, ms(list), ratio(list / start));
+  row(`worktree list, ${count} worktrees`, ms(trees), ratio(trees / start));
+}
+
 function sizes() {
   console.log('\nSize of okstra.wasm (goal: under 200 KB compressed)');
   const wasm = readFileSync(join(root, 'npm-package/dist/okstra.wasm'));
@@ -416,7 +514,7 @@ function sizes() {
   row('brotli', kilobytes(brotliCompressSync(wasm).length));
 }
 
-const sections = { startUp, growth, throughput, stageCommands, ledgers, crowd, sizes };
+const sections = { startUp, growth, throughput, stageCommands, ledgers, crowd, worktrees, sizes };
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 for (const [name, section] of Object.entries(sections)) {
   if (asked.length === 0 || asked.includes(name)) {

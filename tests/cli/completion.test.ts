@@ -92,7 +92,7 @@ zpty -d z
 }
 
 /** What stands at the first place of a command line. */
-const NAMES = ['plan', 'stage', 'ledger', 'run', 'completion'];
+const NAMES = ['plan', 'stage', 'ledger', 'worktree', 'run', 'completion'];
 
 describe('bash', () => {
   it.each([

@@ -281,12 +281,12 @@ describe('stage claim', () => {
     expect(rows(files[LEDGER])).toMatchObject([{ impl_task_key: 'mine', stage: 1 }]);
   });
 
-  it('wants --no-worktree', async () => {
+  it('wants a repository or --no-worktree', async () => {
     for (const args of [[], ['--worktree']]) {
       expect(await project().run('stage', 'claim', ...ofPlan, ...args)).toEqual(
         refusal(
-          2,
-          'okstra: this version makes no worktrees; add --no-worktree to work in the project folder itself\n',
+          3,
+          '/work: no git repository; make it one, or add --no-worktree to work in the project folder itself\n',
         ),
       );
     }

@@ -5,11 +5,13 @@ import { ledger } from './ledger.js';
 import { plan } from './plan.js';
 import { run } from './run.js';
 import { stage } from './stage.js';
+import { worktree } from './worktree.js';
 
 export const entries: Readonly<Record<string, Entry>> = {
   plan,
   stage,
   ledger,
+  worktree,
   run,
   completion,
 };

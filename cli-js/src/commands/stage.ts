@@ -62,10 +62,14 @@ const next = command({
   async run(_args, values, context) {
     const { host } = context;
     const board = openBoard(values, context);
+    const conflicts = values.explain
+      ? await (await import('../lazy/worktree.js')).foreseenConflicts(board)
+      : [];
     const request = {
       stage: values.stage ?? 'auto',
       order: values.order,
       explain: values.explain,
+      conflicts,
     };
     const { answer } = await asked(board, values, 'stage next', look, (ledger, facts) =>
       board.api.stageNext(board.bytes, ledger, facts, request),
@@ -88,9 +92,10 @@ const claim = command({
   summary: 'Take the next stage, or a given one',
   details: `Choosing and recording are one step under one lock: sessions that start together get different stages. Claiming again from the same session answers with the claim it holds. ${REFUSED_WITH}`,
   examples: [
-    ['okstra stage claim --plan plan.md --no-worktree', 'take the next stage'],
-    ['okstra stage claim --task-key shop:web:login --no-worktree --json', 'for a program'],
-    ['okstra stage claim --plan plan.md --stage 2 --no-worktree --reclaim', 'of a dead session'],
+    ['okstra stage claim --plan plan.md', 'take the next stage, in a worktree of its own'],
+    ['okstra stage claim --task-key shop:web:login --json', 'for a program'],
+    ['okstra stage claim --plan plan.md --no-worktree', 'in the project folder itself'],
+    ['okstra stage claim --plan plan.md --stage 2 --reclaim', 'of a dead session'],
   ],
   options: {
     ...boardOptions,

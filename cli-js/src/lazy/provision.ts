@@ -50,7 +50,9 @@ export async function claimInWorktree(
 ): Promise<Decided<ClaimAnswer>> {
   const { host } = board.context;
   const git = await host.git();
-  const root = await repositoryOf(board, git);
+  // Git looks while the core chooses; its refusal is heard in any case.
+  const repository = repositoryOf(board, git);
+  repository.catch(() => {});
   await settle(board);
   return locked(board, 'stage claim', async () => {
     readAgain(board);
@@ -68,6 +70,7 @@ export async function claimInWorktree(
       carryOut(chosen.effects, host);
       return chosen;
     }
+    const root = await repository;
     return provision(board, git, root, chosen.answer, { request, resolve }, ask);
   });
 }
@@ -189,7 +192,15 @@ async function provision(
       await record(before?.base ?? first);
     }
   } catch (error) {
-    await change((it) => api.registryForget(it, entry));
+    await change((it) =>
+      // What an earlier claim worked in is there all the same.
+      before === undefined || before.state === 'provisioning'
+        ? api.registryForget(it, entry)
+        : api.registryKeep(it, {
+            ...entry,
+            ...(before.base === null ? {} : { base: before.base }),
+          }),
+    );
     throw error;
   }
   if (made === undefined) throw new Error('the claim was not recorded');
@@ -303,52 +314,65 @@ async function mergeAll(
   }
   const missing = [];
   for (const commit of base.contains) {
+    if (commit === head) continue;
     if (!(await git.ancestor(path, commit, head))) missing.push(commit);
   }
   if (missing.length > 0) throw new Error(`the new worktree misses ${missing.join(', ')}`);
   return head;
 }
 
+/** What the registry is asked with. */
+export type Asker = Pick<Board, 'context' | 'api'>;
+
 /** The registry as it is. */
-export function readRegistry(board: Board, home: string): Registry {
-  return board.api.readRegistry(registryFacts(board, home));
+export function readRegistry(asker: Asker, home: string): Registry {
+  return asker.api.readRegistry(registryFacts(asker, home));
 }
 
-function registryFacts(board: Board, home: string): RegistryFacts {
-  const { host } = board.context;
-  const { registry: path } = board.api.worktreePlaces({ home, stage: 0 });
+/** The registry's text, and who asks. */
+export function registryFacts({ context: { host }, api }: Asker, home: string): RegistryFacts {
+  const { registry: path } = api.worktreePlaces({ home, stage: 0 });
   const bytes = host.readIfThere(path);
-  const here = board.facts.caller?.host;
   return {
     path,
     ...(bytes === undefined ? {} : { text: new TextDecoder().decode(bytes) }),
-    ...(here === undefined ? {} : { host: here }),
+    host: host.hostName(),
   };
+}
+
+/** Asks about the registry, and once more with the processes that the core wants to know of. */
+export function askRegistry<T>(
+  { context: { host } }: Asker,
+  facts: RegistryFacts,
+  ask: (facts: RegistryFacts) => Decision<T>,
+): Decided<T> {
+  let decision = ask(facts);
+  if (decision.kind === 'needs') {
+    const processes = decision.needs.processes.map(({ pid, pid_start }) => ({
+      pid,
+      pid_start,
+      state: host.processState(pid, pid_start ?? undefined),
+    }));
+    decision = ask({ ...facts, processes });
+  }
+  if (decision.kind === 'needs') throw new Error('the core asks for the same processes twice');
+  return decision;
 }
 
 /** Changes the registry under its lock. */
 export async function changeRegistry(
-  board: Board,
+  asker: Asker,
   home: string,
   ask: (facts: RegistryFacts) => Decision<RegistryAnswer>,
 ): Promise<RegistryAnswer> {
-  const { host } = board.context;
-  const { registry } = board.api.worktreePlaces({ home, stage: 0 });
-  const lock = `${host.home()}/locks/${board.api.lockName(registry)}`;
+  const { context, api } = asker;
+  const { host } = context;
+  const { registry } = api.worktreePlaces({ home, stage: 0 });
+  const lock = `${host.home()}/locks/${api.lockName(registry)}`;
   return host.withLock(lock, 'okstra registry', WAIT, () => {
-    const facts = registryFacts(board, home);
-    let decision = ask(facts);
-    if (decision.kind === 'needs') {
-      const processes = decision.needs.processes.map(({ pid, pid_start }) => ({
-        pid,
-        pid_start,
-        state: host.processState(pid, pid_start ?? undefined),
-      }));
-      decision = ask({ ...facts, processes });
-    }
-    if (decision.kind === 'needs') throw new Error('the core asks for the same processes twice');
-    carryOut(decision.effects, host);
-    return decision.answer;
+    const { answer, effects } = askRegistry(asker, registryFacts(asker, home), ask);
+    carryOut(effects, host);
+    return answer;
   });
 }
 

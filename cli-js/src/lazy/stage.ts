@@ -172,13 +172,18 @@ export async function showExplanation(answer: NextAnswer, style: Style): Promise
   return `${await table(head, rows, ['why'], style)}\n${clean(verdict)}\n`;
 }
 
-function reason({ readiness, waits_for, shares }: Explanation): string {
+function reason({ stage, readiness, waits_for, shares, conflicts }: Explanation): string {
   const parts = [
     ...(waits_for.length > 0 ? [`waits for ${waits_for.join(', ')}`] : []),
     ...(readiness === 'ready' && shares.length === 0 ? ['every dependency is done'] : []),
     ...shares.map(
-      ({ stage, files }) => `shares ${files.map(clean).join(', ')} with running ${stage}`,
+      ({ stage: other, files }) => `shares ${files.map(clean).join(', ')} with running ${other}`,
     ),
+    ...conflicts.map(({ first, second, files }) => {
+      const where = files.map(clean).join(', ');
+      if (stage !== first && stage !== second) return `${first} and ${second} conflict: ${where}`;
+      return `conflicts with ${stage === first ? second : first}: ${where}`;
+    }),
   ];
   return parts.join('; ');
 }
@@ -209,7 +214,7 @@ const NARROW = /^[ -~¡-˿–…○▶◇·✓✔⇡✕]*$/;
  * Rows in columns as wide as they need; columns without any cell are left out. Only a table that
  * is too wide, or has letters of unusual width, loads what measures them.
  */
-async function table(
+export async function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   flexible: readonly string[],
@@ -240,7 +245,7 @@ async function table(
 }
 
 /** How long ago, in the largest unit that says something. */
-function age(milliseconds: number): string {
+export function age(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;

@@ -1,0 +1,292 @@
+/** Claims that get a worktree: its place, its base, and what is refused without a trace. */
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Shop } from './support.js';
+
+describe('the worktree of a claim', () => {
+  it('lies where the spec says, on a branch of that name, with the folders linked in', async () => {
+    const shop = new Shop({ graph: ['', ''], category: 'fix', syncDirs: ['node_modules'] });
+    shop.write('node_modules/left-pad/index.js', 'module.exports = 1;\n');
+    const head = shop.git('rev-parse', 'HEAD');
+    const one = await shop.claimed('auto');
+    expect(one).toMatchObject({
+      stage: 1,
+      worktree: shop.path(1),
+      branch: 'fix-login-s1',
+      base_commit: head,
+    });
+    expect(shop.trees()).toEqual([shop.path(1)]);
+    expect(shop.branches()).toEqual(['fix-login-s1', 'main']);
+    expect(lstatSync(join(shop.path(1), 'node_modules')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(shop.path(1), 'node_modules/left-pad/index.js'), 'utf8')).toContain(
+      'exports',
+    );
+    expect(shop.rows()).toMatchObject([
+      { stage: 1, status: 'started', worktree: shop.path(1), base_commit: head },
+    ]);
+    expect(shop.registered()).toMatchObject([{ stage: 1, state: 'active', branch: one.branch }]);
+    expect(shop.gitIn(one.worktree, 'status', '--porcelain')).toBe('');
+    const { stdout } = await shop.okstra('worktree', 'path', '--plan', shop.plan, '--stage', '1');
+    expect(stdout).toBe(`${shop.path(1)}\n`);
+  });
+
+  it('answers the same session with the claim it holds', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    const one = await shop.claimed('auto', '--session', 'a');
+    const again = await shop.claimed('auto', '--session', 'a');
+    expect(again).toMatchObject({ stage: 1, claim_id: one.claim_id, worktree: one.worktree });
+    expect(shop.trees()).toHaveLength(1);
+  });
+
+  it('starts from the base of the first claim, although main moved on', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    const base = shop.git('rev-parse', 'HEAD');
+    await shop.claimed(1);
+    shop.put(shop.root, 'README.md', 'moved on\n');
+    expect((await shop.claimed(2)).base_commit).toBe(base);
+    expect(shop.gitIn(shop.path(2), 'rev-parse', 'HEAD')).toBe(base);
+  });
+
+  it('starts from the head of the one dependency', async () => {
+    const shop = new Shop({ graph: ['', '1'] });
+    const head = await shop.finish(1, 'src/one.rs', 'one\n');
+    expect((await shop.claimed(2)).base_commit).toBe(head);
+    expect(readFileSync(join(shop.path(2), 'src/one.rs'), 'utf8')).toBe('one\n');
+  });
+
+  it('merges two dependencies in the new worktree', async () => {
+    const shop = new Shop({ graph: ['', '', '1, 2'] });
+    const one = await shop.finish(1, 'src/one.rs', 'one\n');
+    const two = await shop.finish(2, 'src/two.rs', 'two\n');
+    const three = await shop.claimed(3);
+    const [, ...parents] = shop
+      .gitIn(three.worktree, 'rev-list', '--parents', '-1', 'HEAD')
+      .split(' ');
+    expect(parents).toEqual([one, two]);
+    expect(three.base_commit).toBe(shop.gitIn(three.worktree, 'rev-parse', 'HEAD'));
+    const head = shop.put(three.worktree, 'src/three.rs', 'three\n');
+    expect(await shop.done(three, head)).toMatchObject({ exit: 0 });
+  });
+
+  it('merges nothing where one dependency contains the other', async () => {
+    const shop = new Shop({ graph: ['', '1', '1, 2'] });
+    await shop.finish(1, 'src/one.rs', 'one\n');
+    const two = await shop.finish(2, 'src/two.rs', 'two\n');
+    expect((await shop.claimed(3)).base_commit).toBe(two);
+  });
+
+  it('refuses a merge with conflicts, naming files and stages, and leaves nothing', async () => {
+    const shop = new Shop({ graph: ['', '', '1, 2'] });
+    await shop.finish(1, 'src/same.rs', 'one\n');
+    await shop.finish(2, 'src/same.rs', 'two\n');
+    const before = shop.traces();
+    const refused = await shop.claim(3);
+    expect(refused).toMatchObject({ exit: 3, stdout: '' });
+    expect(refused.stderr).toMatch(/src\/same\.rs/);
+    expect(refused.stderr).toMatch(/stages? 1 and (stage )?2/);
+    expect(shop.traces()).toEqual(before);
+    expect(existsSync(shop.path(3))).toBe(false);
+
+    const open = await shop.claim(3, '--resolve');
+    expect(open.exit).toBe(0);
+    expect(open.stderr).toMatch(/src\/same\.rs/);
+    expect(open.stderr).toMatch(/git commit --no-edit/);
+    expect(shop.gitIn(shop.path(3), 'rev-parse', '--verify', 'MERGE_HEAD')).toMatch(/^[\da-f]{40}/);
+    // As the session finishes it.
+    writeFileSync(join(shop.path(3), 'src/same.rs'), 'both\n');
+    shop.gitIn(shop.path(3), 'add', '--all');
+    shop.gitIn(shop.path(3), 'commit', '--quiet', '--no-edit');
+    const head = shop.gitIn(shop.path(3), 'rev-parse', 'HEAD');
+    expect(await shop.done(JSON.parse(open.stdout), head)).toMatchObject({ exit: 0 });
+  });
+});
+
+describe('stage done', () => {
+  it('refuses a dirty tree, a foreign head and a head that lost its base', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    shop.put(shop.root, 'README.md', 'more\n');
+    const one = await shop.claimed(1);
+    const head = shop.put(one.worktree, 'src/one.rs', 'one\n');
+    const refused = async (at: string) => {
+      const { exit, stderr } = await shop.done(one, at);
+      expect(exit).toBeGreaterThanOrEqual(3);
+      expect(shop.rows()).toHaveLength(1);
+      return stderr;
+    };
+    writeFileSync(join(one.worktree, 'left.txt'), 'x');
+    expect(await refused(head)).toContain('left.txt');
+    shop.commit(one.worktree, 'more');
+    expect(await refused(head)).toContain(head.slice(0, 7));
+    shop.gitIn(one.worktree, 'checkout', '--quiet', '--orphan', 'lost');
+    const lost = shop.commit(one.worktree, 'lost');
+    expect(await refused(lost)).toContain(one.base_commit.slice(0, 7));
+    shop.gitIn(one.worktree, 'checkout', '--quiet', one.branch);
+    const at = shop.gitIn(one.worktree, 'rev-parse', 'HEAD');
+    expect(await shop.done(one, at)).toMatchObject({ exit: 0 });
+    expect(shop.rows()).toMatchObject([{ status: 'started' }, { status: 'done' }]);
+  });
+
+  it('release keeps the worktree, and the next claim goes on in it', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    const one = await shop.claimed(1);
+    const head = shop.put(one.worktree, 'src/one.rs', 'half\n');
+    writeFileSync(join(one.worktree, 'notes.txt'), 'uncommitted');
+    const release = ['stage', 'release', '--plan', shop.plan, '--stage', '1'];
+    expect(await shop.okstra(...release, '--claim-id', one.claim_id)).toMatchObject({ exit: 0 });
+    expect(shop.registered()).toMatchObject([{ stage: 1, state: 'kept' }]);
+    const next = await shop.claimed(1);
+    expect(next).toMatchObject({ worktree: one.worktree, base_commit: one.base_commit });
+    expect(next.claim_id).not.toBe(one.claim_id);
+    expect(shop.gitIn(next.worktree, 'rev-parse', 'HEAD')).toBe(head);
+    expect(existsSync(join(next.worktree, 'notes.txt'))).toBe(true);
+    expect(shop.registered()).toMatchObject([{ stage: 1, state: 'active' }]);
+  });
+});
+
+describe('a session that died', () => {
+  it('its stage is taken over with the worktree as it left it', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    const one = await shop.claimed(1, '--session', 'dead');
+    writeFileSync(join(one.worktree, 'notes.txt'), 'uncommitted');
+    // As if its process had ended: no process has that number.
+    const ledger = readFileSync(shop.ledger, 'utf8').replace(/"pid":\d+/, `"pid":${2 ** 22}`);
+    writeFileSync(shop.ledger, ledger);
+    expect(await shop.claim(1, '--session', 'heir')).toMatchObject({ exit: 3, stdout: '' });
+    const heir = await shop.claimed(1, '--session', 'heir', '--reclaim');
+    expect(heir).toMatchObject({ worktree: one.worktree, base_commit: one.base_commit });
+    expect(existsSync(join(one.worktree, 'notes.txt'))).toBe(true);
+    expect(shop.rows().map(({ status }) => status)).toEqual(['started', 'released', 'started']);
+    expect(shop.registered()).toMatchObject([{ state: 'active', claimId: heir.claim_id }]);
+    // The dead one comes back to life: it may not write over its heir.
+    const head = shop.commit(one.worktree, 'notes');
+    expect(await shop.done(one, head)).toMatchObject({ exit: 3 });
+    expect(await shop.done(heir, head)).toMatchObject({ exit: 0 });
+  });
+});
+
+describe('where a claim is made', () => {
+  it('no git, no commit: refused with the way out', async () => {
+    const none = new Shop({ graph: [''], bareFolder: true });
+    expect(await none.claim(1)).toMatchObject({ exit: 3, stdout: '' });
+    expect((await none.claim(1)).stderr).toMatch(/no git repository.*--no-worktree/);
+    none.git('init', '--quiet', '--initial-branch=main');
+    expect((await none.claim(1)).stderr).toMatch(/no commit yet.*--no-worktree/);
+    expect(existsSync(none.registry)).toBe(false);
+    expect(none.rows()).toEqual([]);
+  });
+
+  it('bare: the worktree is made of it', async () => {
+    const shop = new Shop({ graph: [''] });
+    shop.git('config', 'core.bare', 'true');
+    const { exit, stderr } = await shop.claim(1);
+    expect({ exit, stderr }).toMatchObject({ exit: 0 });
+    expect(existsSync(join(shop.path(1), 'README.md'))).toBe(true);
+  });
+
+  it('a detached head and a dirty main tree are as good as any', async () => {
+    const shop = new Shop({ graph: [''] });
+    const base = shop.put(shop.root, 'README.md', 'two\n');
+    shop.git('checkout', '--quiet', '--detach');
+    shop.write('README.md', 'dirty\n');
+    shop.write('new.txt', 'dirty\n');
+    expect((await shop.claimed(1)).base_commit).toBe(base);
+    expect(shop.gitIn(shop.path(1), 'status', '--porcelain')).toBe('');
+    expect(readFileSync(join(shop.root, 'README.md'), 'utf8')).toBe('dirty\n');
+  });
+
+  it('spaces and letters of every kind', async () => {
+    const shop = new Shop({ graph: ['', ''], name: '가게 프로젝트', id: '로그인 화면' });
+    const one = await shop.claimed(1);
+    expect(one.worktree).toBe(shop.path(1));
+    expect(one.branch).toMatch(/^feat-로그인-화면.*-s1$/u);
+    const head = shop.put(one.worktree, '소스/하나.rs', '하나\n');
+    expect(await shop.done(one, head)).toMatchObject({ exit: 0 });
+    const { stdout } = await shop.okstra('worktree', 'path', '--plan', shop.plan, '--stage', '1');
+    expect(stdout).toBe(`${shop.path(1)}\n`);
+  });
+
+  it('a project in a folder of the repository works in that folder of the worktree', async () => {
+    const shop = new Shop({
+      graph: ['', '1'],
+      name: 'mono/packages/shop',
+      bareFolder: true,
+      syncDirs: ['node_modules'],
+    });
+    shop.write('node_modules/left-pad/index.js', 'x');
+    const top = join(shop.folder, 'mono');
+    shop.gitIn(top, 'init', '--quiet', '--initial-branch=main');
+    shop.commit(top, 'begin');
+    const one = await shop.claimed(1);
+    const folder = `${shop.path(1)}/packages/shop`;
+    expect(one.worktree).toBe(folder);
+    expect(existsSync(join(folder, 'node_modules/left-pad/index.js'))).toBe(true);
+    const { stdout } = await shop.okstra('worktree', 'path', '--stage', '1');
+    expect(stdout).toBe(`${folder}\n`);
+    writeFileSync(join(shop.path(1), 'outside.txt'), 'x');
+    const dirty = await shop.done(one, shop.gitIn(folder, 'rev-parse', 'HEAD'));
+    expect(dirty).toMatchObject({ exit: 3 });
+    expect(dirty.stderr).toContain('outside.txt');
+    const head = shop.commit(folder, 'one');
+    shop.commit(shop.path(1), 'all');
+    expect(head).toMatch(/^[\da-f]{40}$/);
+    const last = shop.gitIn(folder, 'rev-parse', 'HEAD');
+    expect(await shop.done(one, last)).toMatchObject({ exit: 0 });
+    expect((await shop.claimed(2)).base_commit).toBe(last);
+    expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+  });
+
+  it('a worktree that is kept, but on another branch: refused, still registered', async () => {
+    const shop = new Shop({ graph: [''] });
+    const one = await shop.claimed(1);
+    const release = ['stage', 'release', '--plan', shop.plan, '--stage', '1'];
+    await shop.okstra(...release, '--claim-id', one.claim_id);
+    shop.gitIn(one.worktree, 'switch', '--quiet', '-c', 'other');
+    const before = shop.traces();
+    const refused = await shop.claim(1);
+    expect(refused).toMatchObject({ exit: 3, stdout: '' });
+    expect(refused.stderr).toContain('git switch feat-login-s1');
+    expect({ ...shop.traces(), stages: [] }).toEqual({ ...before, stages: [] });
+    expect(shop.registered()).toMatchObject([{ state: 'kept', base: one.base_commit }]);
+    shop.gitIn(one.worktree, 'switch', '--quiet', one.branch);
+    expect((await shop.claimed(1)).worktree).toBe(one.worktree);
+  });
+
+  it('a branch or a folder of that name: refused, untouched', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    shop.git('branch', 'feat-login-s1');
+    const before = shop.traces();
+    const branch = await shop.claim(1);
+    expect(branch).toMatchObject({ exit: 3, stdout: '' });
+    expect(branch.stderr).toContain('feat-login-s1');
+    expect(shop.traces()).toEqual(before);
+    mkdirSync(shop.path(2), { recursive: true });
+    writeFileSync(join(shop.path(2), 'mine.txt'), 'mine');
+    const folder = await shop.claim(2);
+    expect(folder).toMatchObject({ exit: 3, stdout: '' });
+    expect(folder.stderr).toContain(shop.path(2));
+    expect(shop.traces()).toEqual(before);
+    expect(readFileSync(join(shop.path(2), 'mine.txt'), 'utf8')).toBe('mine');
+  });
+
+  it('a broken registry: refused with line and column, nothing changed', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    await shop.claimed(1);
+    const broken = `${readFileSync(shop.registry, 'utf8').slice(0, -20)}\n  ]]`;
+    writeFileSync(shop.registry, broken);
+    const [branches, trees, rows] = [shop.branches(), shop.trees(), shop.rows()];
+    const commands = [
+      ['stage', 'claim', '--plan', shop.plan],
+      ['worktree', 'list'],
+      ['worktree', 'prune', '--yes', '--force'],
+      ['worktree', 'repair'],
+    ];
+    for (const words of commands) {
+      const { exit, stdout, stderr } = await shop.okstra(...words);
+      expect({ words, exit, stdout }).toEqual({ words, exit: 2, stdout: '' });
+      expect(stderr).toMatch(/registry\.json:\d+:\d+: not usable as JSON/);
+    }
+    expect([shop.branches(), shop.trees(), shop.rows()]).toEqual([branches, trees, rows]);
+    expect(readFileSync(shop.registry, 'utf8')).toBe(broken);
+  });
+});

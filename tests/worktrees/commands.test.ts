@@ -1,0 +1,224 @@
+/** The commands about worktrees: list, path, forecast, prune, remove, repair. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { KEY, Shop } from './support.js';
+
+/** A project with one stage done and merged, one done, one running, one given back. */
+async function mixed() {
+  const shop = new Shop({ graph: ['', '', '', '', ''] });
+  const one = await shop.finish(1, 'src/one.rs', 'one\n');
+  shop.git('merge', '--quiet', one);
+  const two = await shop.finish(2, 'src/two.rs', 'two\n');
+  const three = await shop.claimed(3);
+  const four = await shop.claimed(4);
+  writeFileSync(join(four.worktree, 'notes.txt'), 'uncommitted');
+  await release(shop, 4, four.claim_id);
+  return { shop, one, two, three, four };
+}
+
+async function release(shop: Shop, stage: number, claim: string): Promise<void> {
+  const words = ['stage', 'release', '--plan', shop.plan, '--stage', `${stage}`];
+  expect(await shop.okstra(...words, '--claim-id', claim)).toMatchObject({ exit: 0 });
+}
+
+describe('worktree list and path', () => {
+  it('shows every stage with its head', async () => {
+    const { shop, two } = await mixed();
+    const listed = await shop.list();
+    expect(listed.map(({ stage, state }) => `${stage} ${state}`)).toEqual([
+      '1 kept',
+      '2 kept',
+      '3 active',
+      '4 kept',
+    ]);
+    expect(listed[1]).toMatchObject({
+      task_key: KEY,
+      branch: 'feat-login-s2',
+      head: two,
+      path: shop.path(2),
+      exists: true,
+    });
+    const table = await shop.okstra('worktree', 'list', '--task-key', KEY);
+    expect(table.stdout).toContain('feat-login-s3');
+    const none = await shop.okstra('worktree', 'list', '--task-key', 'shop:web:other');
+    expect(none).toMatchObject({ exit: 0, stdout: 'no worktrees\n' });
+    expect(await shop.okstra('worktree', 'path', '--stage', '3')).toMatchObject({
+      exit: 0,
+      stdout: `${shop.path(3)}\n`,
+    });
+    const unknown = await shop.okstra('worktree', 'path', '--stage', '5');
+    expect(unknown).toMatchObject({ exit: 2, stdout: '' });
+  });
+
+  it('of nothing is nothing', async () => {
+    const shop = new Shop({ graph: [''] });
+    for (const verb of ['list', 'prune']) {
+      expect(await shop.okstra('worktree', verb)).toMatchObject({
+        exit: 0,
+        stdout: 'no worktrees\n',
+      });
+    }
+    expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+  });
+});
+
+describe('worktree forecast', () => {
+  it('names pairs and files, and stage next --explain says them too', async () => {
+    const shop = new Shop({ graph: ['', '', '', '1, 2'] });
+    await shop.finish(1, 'src/same.rs', 'one\n');
+    const two = await shop.claimed(2);
+    const three = await shop.claimed(3);
+    shop.put(two.worktree, 'src/same.rs', 'two\n');
+    shop.put(three.worktree, 'src/three.rs', 'three\n');
+    const before = shop.traces();
+    const { exit, stdout } = await shop.okstra('worktree', 'forecast', '--plan', shop.plan);
+    expect({ exit, stdout }).toEqual({
+      exit: 0,
+      stdout: 'stages 1 and 2 will conflict in src/same.rs\n2 pairs merge without conflicts\n',
+    });
+    const json = await shop.okstra('worktree', 'forecast', '--plan', shop.plan, '--json');
+    expect(JSON.parse(json.stdout)).toEqual({
+      conflicts: [{ first: 1, second: 2, files: ['src/same.rs'] }],
+      clean: 2,
+      unknown: [],
+      untried: [],
+    });
+    const next = await shop.okstra('stage', 'next', '--plan', shop.plan, '--explain');
+    expect(next.stdout).toContain('conflicts with 2: src/same.rs');
+    expect(next.stdout).toContain('conflicts with 1: src/same.rs');
+    expect(next.stdout).toContain('1 and 2 conflict:');
+    const explained = await shop.okstra(
+      ...['stage', 'next', '--plan', shop.plan, '--explain', '--json'],
+    );
+    const conflicts = JSON.parse(explained.stdout).stages.map(
+      (it: { conflicts: unknown[] }) => it.conflicts.length,
+    );
+    expect(conflicts).toEqual([1, 1, 0, 1]);
+    expect(shop.traces()).toEqual(before);
+  });
+});
+
+describe('worktree prune and remove', () => {
+  it('prune says what it would do, and does it only when told', async () => {
+    const { shop } = await mixed();
+    const before = shop.traces();
+    const dry = await shop.okstra('worktree', 'prune');
+    expect(dry.exit).toBe(0);
+    expect(dry.stderr).toContain('--yes');
+    const said = (stdout: string) => stdout.split('\n').filter((line) => line.startsWith(KEY));
+    expect(said(dry.stdout)).toEqual([
+      expect.stringMatching(/stage 1: would be removed: everything in it is in main$/),
+      expect.stringMatching(/stage 2: kept: would lose 1 commit that is nowhere else$/),
+      expect.stringMatching(/stage 3: kept: stage 3 is being built in it$/),
+      expect.stringMatching(/stage 4: kept: would lose 1 uncommitted file \(notes.txt\)$/),
+    ]);
+    expect(shop.traces()).toEqual(before);
+    expect(await shop.okstra('worktree', 'prune', '--yes')).toMatchObject({ exit: 0 });
+    expect(shop.trees()).toEqual([shop.path(2), shop.path(3), shop.path(4)]);
+    expect(shop.branches()).not.toContain('feat-login-s1');
+    expect(existsSync(shop.path(1))).toBe(false);
+    const forced = await shop.okstra('worktree', 'prune', '--yes', '--force');
+    expect(forced.exit).toBe(0);
+    expect(forced.stdout).toMatch(/stage 2: removed: forced: loses 1 commit/);
+    expect(shop.trees()).toEqual([shop.path(3)]);
+    expect(shop.branches()).toEqual(['feat-login-s3', 'main']);
+    expect(shop.registered().map(({ stage }) => stage)).toEqual([3]);
+  });
+
+  it('remove refuses what would be lost, and always what somebody works in', async () => {
+    const { shop, two } = await mixed();
+    const remove = (stage: number, ...more: string[]) =>
+      shop.okstra('worktree', 'remove', '--task-key', KEY, '--stage', `${stage}`, ...more);
+    const before = shop.traces();
+    expect((await remove(2)).stderr).toContain('1 commit that is nowhere else');
+    expect((await remove(4)).stderr).toContain('notes.txt');
+    for (const [stage, force] of [
+      [2, []],
+      [4, []],
+      [3, []],
+      [3, ['--force']],
+    ] as const) {
+      expect(await remove(stage, ...force)).toMatchObject({ exit: 3, stdout: '' });
+    }
+    expect(shop.traces()).toEqual(before);
+    expect(await remove(1)).toMatchObject({ exit: 0 });
+    // What is kept in a branch of a person's own is not lost.
+    shop.git('branch', 'keep', two);
+    expect(await remove(2)).toMatchObject({ exit: 0 });
+    expect(await remove(4, '--force')).toMatchObject({ exit: 0 });
+    expect(shop.trees()).toEqual([shop.path(3)]);
+    expect(await remove(4)).toMatchObject({ exit: 2 });
+  });
+
+  it('never follows a link into the project', async () => {
+    const shop = new Shop({ graph: [''], syncDirs: ['node_modules'] });
+    shop.write('node_modules/left-pad/index.js', 'x');
+    const one = await shop.claimed(1);
+    await release(shop, 1, one.claim_id);
+    expect(await shop.okstra('worktree', 'prune', '--yes')).toMatchObject({ exit: 0 });
+    expect(shop.trees()).toEqual([]);
+    expect(existsSync(join(shop.root, 'node_modules/left-pad/index.js'))).toBe(true);
+  });
+
+  it('does not take away where somebody stands', async () => {
+    const shop = new Shop({ graph: [''] });
+    const one = await shop.claimed(1);
+    await release(shop, 1, one.claim_id);
+    const words = ['worktree', 'remove', '--stage', '1', '--force'];
+    const { exit, stderr } = await shop.start(words, one.worktree).end;
+    expect({ exit, there: existsSync(one.worktree) }).toEqual({ exit: 3, there: true });
+    expect(stderr).toContain('you stand in it');
+  });
+});
+
+describe('worktree repair', () => {
+  const repair = async (shop: Shop, ...more: string[]) => {
+    const { exit, stdout } = await shop.okstra('worktree', 'repair', '--json', ...more);
+    const { findings } = JSON.parse(stdout) as { findings: { kind: string; mended: boolean }[] };
+    return { exit, kinds: findings.map(({ kind, mended }) => `${kind}${mended ? '' : ' left'}`) };
+  };
+
+  it('makes the folder of a running stage again, and forgets one that is given back', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    const one = await shop.claimed(1);
+    const two = await shop.claimed(2);
+    const head = shop.put(one.worktree, 'src/one.rs', 'one\n');
+    await release(shop, 2, two.claim_id);
+    for (const { worktree } of [one, two]) rmSync(worktree, { recursive: true });
+    expect(await repair(shop, '--dry-run')).toEqual({
+      exit: 1,
+      kinds: ['folder-missing left', 'folder-missing left'],
+    });
+    expect(existsSync(one.worktree)).toBe(false);
+    expect(await repair(shop)).toEqual({ exit: 0, kinds: ['folder-missing', 'folder-missing'] });
+    expect(shop.gitIn(one.worktree, 'rev-parse', 'HEAD')).toBe(head);
+    expect(await repair(shop)).toEqual({ exit: 0, kinds: [] });
+    expect(shop.registered().map(({ stage }) => stage)).toEqual([1]);
+  });
+
+  it('takes into the registry what it lost', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    await shop.claimed(1);
+    const whole = readFileSync(shop.registry, 'utf8');
+    const two = await shop.claimed(2);
+    writeFileSync(shop.registry, whole);
+    expect(await repair(shop)).toEqual({ exit: 0, kinds: ['unregistered'] });
+    expect(shop.registered()).toMatchObject([
+      { stage: 1, state: 'active' },
+      { stage: 2, state: 'active', path: two.worktree, branch: two.branch },
+    ]);
+    expect(await repair(shop)).toEqual({ exit: 0, kinds: [] });
+    const head = shop.put(two.worktree, 'src/two.rs', 'two\n');
+    expect(await shop.done(two, head)).toMatchObject({ exit: 0 });
+  });
+
+  it('leaves to a person what only a person can decide', async () => {
+    const shop = new Shop({ graph: [''] });
+    const one = await shop.claimed(1);
+    shop.gitIn(one.worktree, 'switch', '--quiet', '-c', 'other');
+    expect(await repair(shop)).toEqual({ exit: 1, kinds: ['other-branch left'] });
+    const { stdout } = await shop.okstra('worktree', 'repair');
+    expect(stdout).toContain(`git switch ${one.branch}`);
+  });
+});
