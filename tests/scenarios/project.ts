@@ -137,7 +137,8 @@ export class Project {
   run(...args: string[]): Promise<Ended> {
     const task = ['--task-group', 'web', '--task-id', 'login', '--project-id', 'shop'];
     const place = ['--project-root', this.root, '--approved-plan', PLAN];
-    return this.okstra('run', '--task-type', 'implementation', ...task, ...place, ...args);
+    const what = ['--task-type', 'implementation', '--no-worktree'];
+    return this.okstra('run', ...what, ...task, ...place, ...args);
   }
 
   /** Builds the claimed stage: one commit, and evidence of it in a worker result. */

@@ -79,7 +79,7 @@ describe('the scenarios', () => {
       stage: {
         stageNumber: 1,
         claimId: started?.claim_id,
-        worktree: started?.worktree,
+        worktree: project.root,
         carryIn: [],
       },
     });
