@@ -395,7 +395,7 @@ function baseCommit(board: Board, worktree: string): string | undefined {
 }
 
 /** What the project's own files say about its worktrees. */
-function settingsOf(board: Board, root: string): { category?: string; syncDirs: string[] } {
+export function settingsOf(board: Board, root: string): { category?: string; syncDirs: string[] } {
   const { host } = board.context;
   const okstra = okstraFolder(host, root);
   const dirs = readObject(host, `${okstra}/project.json`)?.worktreeSyncDirs;

@@ -209,7 +209,7 @@ const NARROW = /^[ -~¡-˿–…○▶◇·✓✔⇡✕]*$/;
  * Rows in columns as wide as they need; columns without any cell are left out. Only a table that
  * is too wide, or has letters of unusual width, loads what measures them.
  */
-async function table(
+export async function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   flexible: readonly string[],
