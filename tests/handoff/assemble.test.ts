@@ -1,16 +1,16 @@
 /** Choosing stages and putting them together, on the built command and real repositories. */
 import { describe, expect, it } from 'vitest';
 import { KEY, PLAN } from '../scenarios/project.js';
-import { shopWith } from './shop.js';
+import { acceptedShop, shopWith } from './shop.js';
 
 const BRANCH = 'feat-login-collect';
 
 describe('handoff show', () => {
   it('says of every stage whether it can go, and why not', async () => {
-    const shop = shopWith('', '', '', '4');
-    await shop.stage(1);
+    const shop = shopWith('', '', '', '3');
+    await shop.stage(1, undefined, 'accepted');
     await shop.stage(2, undefined, 'blocked');
-    await shop.stage(3, undefined, '');
+    await shop.stage(3);
     const shown = await shop.handoff('show');
     expect({ exit: shown.exit, stderr: shown.stderr }).toEqual({ exit: 0, stderr: '' });
     const lines = shown.stdout.split('\n').map((line) => line.replace(/\s{2,}/g, ' | '));
@@ -55,7 +55,7 @@ describe('handoff show', () => {
 
 describe('handoff assemble', () => {
   it('merges the heads in the order of their dependencies, and touches no worktree', async () => {
-    const shop = shopWith('3', '', '', '2');
+    const shop = acceptedShop('3', '', '', '2');
     const three = await shop.stage(3);
     const two = await shop.stage(2);
     const four = await shop.stage(4);
@@ -67,8 +67,8 @@ describe('handoff assemble', () => {
     const dry = await shop.handoff('assemble', '--dry-run');
     expect(dry.stdout).toBe(
       `${BRANCH} would be made\n` +
-        `  from ${four.head.slice(0, 7)} (stage 4)\n` +
-        `  merge ${one.head.slice(0, 7)} (stage 1)\n` +
+        `  from ${one.head.slice(0, 7)} (stage 1)\n` +
+        `  merge ${four.head.slice(0, 7)} (stage 4)\n` +
         '  contained: stages 2, 3\n',
     );
     expect(shop.git('branch', '--list', BRANCH)).toBe('');
@@ -78,7 +78,7 @@ describe('handoff assemble', () => {
     const commit = shop.git('rev-parse', BRANCH);
     expect(made.stdout).toMatch(`${BRANCH} is made, at ${commit.slice(0, 7)}\n`);
     expect(shop.git('log', '-1', '--format=%P|%an|%s', commit)).toBe(
-      `${four.head} ${one.head}|Ada|Merge stage 1 into ${BRANCH}`,
+      `${one.head} ${four.head}|Ada|Merge stage 4 into ${BRANCH}`,
     );
     for (const { head } of [two, three]) shop.git('merge-base', '--is-ancestor', head, BRANCH);
     expect(shop.git('ls-tree', '-r', '--name-only', BRANCH, 'src').split('\n')).toEqual(
@@ -93,7 +93,7 @@ describe('handoff assemble', () => {
   });
 
   it('takes a group of stages on a branch of its own', async () => {
-    const shop = shopWith('', '', '');
+    const shop = acceptedShop('', '', '');
     const one = await shop.stage(1);
     await shop.stage(2);
     const three = await shop.stage(3);
@@ -112,7 +112,7 @@ describe('handoff assemble', () => {
 
   it('refuses stages that cannot go', async () => {
     const shop = shopWith('', '');
-    await shop.stage(1, undefined, '');
+    await shop.stage(1);
     const refs = shop.refs();
     const one = await shop.handoff('assemble', '--stages', '1');
     expect(one).toMatchObject({ exit: 3, stdout: '' });
@@ -124,7 +124,7 @@ describe('handoff assemble', () => {
   });
 
   it('refuses a conflict, names files and stages, and leaves nothing behind', async () => {
-    const shop = shopWith('', '', '');
+    const shop = acceptedShop('', '', '');
     await shop.stage(1, { 'src/one.rs': 'one\n' });
     await shop.stage(2, { 'src/shared.rs': 'two\n' });
     await shop.stage(3, { 'src/shared.rs': 'three\n' });
@@ -133,7 +133,7 @@ describe('handoff assemble', () => {
     for (const more of [['--dry-run'], []]) {
       const made = await shop.handoff('assemble', ...more);
       expect(made).toMatchObject({ exit: 3, stdout: '' });
-      expect(made.stderr).toMatch(/stages 2 and 3/);
+      expect(made.stderr).toMatch(/stage 2 and stage 3 conflict in src\/shared.rs/);
       expect(made.stderr).toContain('src/shared.rs\n');
     }
     expect(shop.refs()).toBe(refs);
@@ -143,7 +143,7 @@ describe('handoff assemble', () => {
   });
 
   it('merges on top of what it made, and makes it anew only when it is told to', async () => {
-    const shop = shopWith('', '');
+    const shop = acceptedShop('', '');
     const one = await shop.stage(1);
     await shop.stage(2);
     await shop.ok('handoff', 'assemble', '--task-key', KEY);
@@ -170,7 +170,7 @@ describe('handoff assemble', () => {
   });
 
   it('leaves the branch of somebody else alone, and one that is checked out', async () => {
-    const shop = shopWith('', '');
+    const shop = acceptedShop('', '');
     await shop.stage(1);
     await shop.stage(2);
     shop.git('branch', BRANCH, 'main');
@@ -193,7 +193,7 @@ describe('handoff assemble', () => {
   });
 
   it("uses okstra's name where the person has none", async () => {
-    const shop = shopWith('', '');
+    const shop = acceptedShop('', '');
     await shop.stage(1);
     await shop.stage(2);
     for (const who of ['AUTHOR', 'COMMITTER']) {
@@ -205,10 +205,9 @@ describe('handoff assemble', () => {
   });
 
   it('puts stages together that were built in the project folder itself', async () => {
-    const shop = shopWith('', '1');
+    const shop = acceptedShop('', '1');
     await shop.finish(1, 'Part 1');
     const { head } = await shop.finish(2, 'Part 2');
-    shop.verified('accepted');
     const made = await shop.handoff('assemble', '--json');
     expect(JSON.parse(made.stdout)).toMatchObject({ state: 'new', commit: head, merges: [] });
   });

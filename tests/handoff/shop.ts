@@ -49,6 +49,8 @@ export class Shop extends Project {
         APPROVED,
       ),
     );
+    this.write('.okstra/project.json', '{"projectId": "shop"}\n');
+    this.commit('the project');
     // Nothing but git: whether this machine has gh must not matter.
     mkdirSync(this.#programs);
     const git = (process.env.PATH ?? '')
@@ -82,7 +84,13 @@ export class Shop extends Project {
   }
 
   in(folder: string, ...args: string[]): string {
-    const options = { cwd: folder, encoding: 'utf8', env: this.environment } as const;
+    const streams: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+    const options = {
+      cwd: folder,
+      encoding: 'utf8',
+      env: this.environment,
+      stdio: streams,
+    } as const;
     return execFileSync('git', args, options).trim();
   }
 
@@ -97,8 +105,8 @@ export class Shop extends Project {
     return this.in(folder, 'rev-parse', 'HEAD');
   }
 
-  /** Claims a stage with a worktree, builds it there, finishes it and accepts it. */
-  async stage(stage: number, files?: Record<string, string>, verdict = 'accepted'): Promise<Stage> {
+  /** Claims a stage with a worktree, builds it there and finishes it; with a verdict it is verified. */
+  async stage(stage: number, files?: Record<string, string>, verdict = ''): Promise<Stage> {
     const of = ['--plan', PLAN, '--stage', String(stage)];
     const claimed = JSON.parse((await this.ok('stage', 'claim', ...of, '--json')).stdout) as {
       claim_id: string;
@@ -180,7 +188,14 @@ afterEach(() => {
   shops = [];
 });
 
-/** A project whose stages come after these: `''` after none. */
+/** A project whose stages come after these, `''` after none; the whole task is accepted. */
+export function acceptedShop(...after: string[]): Shop {
+  const shop = shopWith(...after);
+  shop.verified('accepted');
+  return shop;
+}
+
+/** The same, and nothing is verified. */
 export function shopWith(...after: string[]): Shop {
   const shop = new Shop(after.map((list) => list || '(none)'));
   shops.push(shop);

@@ -87,6 +87,7 @@ export class Project {
       cwd: this.root,
       encoding: 'utf8',
       env: this.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
     }).trim();
   }
 
