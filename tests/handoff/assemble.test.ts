@@ -205,10 +205,27 @@ describe('handoff assemble', () => {
   });
 
   it('puts stages together that were built in the project folder itself', async () => {
-    const shop = acceptedShop('', '1');
+    const shop = acceptedShop('', '1', '');
+    // One has a worktree; the registry knows nothing of the others.
+    await shop.stage(3);
     await shop.finish(1, 'Part 1');
     const { head } = await shop.finish(2, 'Part 2');
-    const made = await shop.handoff('assemble', '--json');
+    const made = await shop.handoff('assemble', '--stages', '1,2', '--json');
     expect(JSON.parse(made.stdout)).toMatchObject({ state: 'new', commit: head, merges: [] });
+  });
+
+  it('knows a task by its folder, however it is named', async () => {
+    const shop = acceptedShop('', '');
+    shop.git('rm', '--quiet', '.okstra/project.json');
+    shop.commit('no project');
+    const { branch } = await shop.stage(1);
+    expect(branch).toBe('feat-login-s1');
+    for (const how of [
+      ['--plan', PLAN],
+      ['--task-key', KEY],
+    ]) {
+      const made = await shop.okstra('handoff', 'assemble', ...how, '--json');
+      expect(JSON.parse(made.stdout)).toMatchObject({ branch: 'feat-login-collect-s1' });
+    }
   });
 });
