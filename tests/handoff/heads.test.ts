@@ -1,7 +1,7 @@
 /** Recorded commits after somebody rewrote history, on the built command and real repositories. */
 import { describe, expect, it } from 'vitest';
 import { type Ended, KEY } from '../scenarios/project.js';
-import { acceptedShop, type Shop } from './shop.js';
+import { acceptedShop, type Shop, shopWith } from './shop.js';
 
 const heads = (shop: Shop, ...more: string[]): Promise<Ended> =>
   shop.okstra('ledger', 'heads', '--task-key', KEY, ...more);
@@ -16,10 +16,10 @@ const short = (commit: string) => commit.slice(0, 7);
 
 describe('ledger heads', () => {
   it('finds them after a rebase and an amend, and corrects them only when it is told to', async () => {
-    const shop = acceptedShop('', '', '');
-    const one = await shop.stage(1);
-    const two = await shop.stage(2);
-    const three = await shop.stage(3);
+    const shop = shopWith('', '', '');
+    const one = await shop.stage(1, undefined, 'accepted');
+    const two = await shop.stage(2, undefined, 'accepted');
+    const three = await shop.stage(3, undefined, 'accepted');
     const fine = await heads(shop);
     expect(fine).toEqual({
       exit: 0,
@@ -57,7 +57,12 @@ describe('ledger heads', () => {
     expect(await headOf(shop, 1)).toBe(rebased);
     expect(await headOf(shop, 2)).toBe(amended);
     expect((await heads(shop)).stdout).not.toContain('corrected');
-    expect((await shop.ok('handoff', 'show', '--task-key', KEY)).stdout).toContain('can go');
+    // What was accepted stays so, and goes on with the new commits.
+    const shown = JSON.parse((await shop.handoff('show', '--json')).stdout);
+    expect(shown).toMatchObject({ eligible: [1, 2, 3], stages: [{ head: rebased }, {}, {}] });
+    const made = await shop.handoff('assemble', '--again', '--json');
+    expect(JSON.parse(made.stdout)).toMatchObject({ state: 'rebuilt', start: rebased });
+    expect((await heads(shop)).stdout).toContain(`stage 1: ${short(rebased)} is there`);
   });
 
   it('finds a stage of several commits that was squashed', async () => {
