@@ -92,7 +92,7 @@ zpty -d z
 }
 
 /** What stands at the first place of a command line. */
-const NAMES = ['plan', 'stage', 'ledger', 'worktree', 'run', 'completion'];
+const NAMES = ['plan', 'stage', 'ledger', 'worktree', 'handoff', 'run', 'completion'];
 
 describe('bash', () => {
   it.each([
@@ -104,7 +104,7 @@ describe('bash', () => {
     ],
     [
       ['ledger', ''],
-      ['show', 'check', 'repair'],
+      ['show', 'check', 'repair', 'heads'],
     ],
     [['stage', 'claim', '--no-w'], ['--no-worktree']],
     [
@@ -183,7 +183,7 @@ describe('fish', () => {
 describe('zsh', () => {
   it.each([
     ['okstra ', [...NAMES, 'Check, draw, show and approve a plan']],
-    ['okstra ledger ', ['show', 'check', 'repair', 'List what is wrong with a ledger']],
+    ['okstra ledger ', ['show', 'check', 'repair', 'heads', 'List what is wrong with a ledger']],
     ['okstra stage claim --', ['--task-key', '--no-worktree', '--reclaim']],
     ['okstra plan ', ['check', 'graph', 'show', 'approve']],
     ['okstra help plan ', ['check', 'graph', 'show', 'approve']],

@@ -3,6 +3,8 @@ import type {
   Added,
   Branch,
   Cleaned,
+  Collected,
+  Collector,
   Forecast,
   Found,
   Git,
@@ -44,7 +46,7 @@ export class GitWorld implements Git {
   /** Which commits cannot be merged, and over which files. */
   readonly conflicts: { one: string; other: string; files: string[] }[] = [];
   /** What became of commits whose history was rewritten. */
-  readonly rewritten = new Map<string, Found>();
+  readonly rewritten = new Map<string, Found[]>();
   /** Folders of worktrees and what was linked into them. */
   readonly links = new Map<string, string[]>();
   /** The branches that remotes have. */
@@ -227,6 +229,24 @@ export class GitWorld implements Git {
     return { merged: true, head };
   }
 
+  async collect(folder: string, wanted: Collector): Promise<Collected> {
+    const { branch, base, heads, dryRun } = wanted;
+    if (!dryRun) this.#call('collect', { branch, base, heads });
+    const [start = base, ...merges] = heads;
+    const now = this.refs.get(branch);
+    if (now !== undefined) return { kind: 'unchanged', start: now, merges: [], commit: now };
+    const forecast = await this.mergeForecast(folder, start, merges);
+    if (!forecast.clean) return { kind: 'conflict', start, ...forecast };
+    if (dryRun) return { kind: 'new', start, merges, commit: undefined };
+    const commit = merges.length === 0 ? start : this.commit(start, ...merges);
+    this.refs.set(branch, commit);
+    return { kind: 'new', start, merges, commit };
+  }
+
+  async collectors(): Promise<string[]> {
+    return [...this.refs.keys()].filter((name) => name.includes('-collect'));
+  }
+
   async linkSyncDirs(_project: string, worktree: string, dirs: readonly string[]): Promise<Linked> {
     this.#call('linkSyncDirs', { worktree, dirs });
     this.links.set(worktree, [...dirs]);
@@ -248,8 +268,13 @@ export class GitWorld implements Git {
     return [{ commit: head, id: `d${head.slice(1)}` }];
   }
 
-  async findRewritten(_folder: string, { head }: Range): Promise<Found | undefined> {
-    return this.rewritten.get(head);
+  async findRewritten(folder: string, { head }: Range, tips: readonly string[]): Promise<Found[]> {
+    const contained = await this.ancestors(
+      folder,
+      tips.map((newer) => ({ older: head, newer })),
+    );
+    if (contained.includes(true)) return [{ commit: head, by: 'reachable' }];
+    return this.rewritten.get(head) ?? [];
   }
 
   async pushNew(push: Push): Promise<{ pushed: boolean }> {

@@ -277,7 +277,7 @@ describe('history that was rewritten', () => {
   it('is none', async () => {
     const { repo, base, head } = stage();
     const found = await host.findRewritten(repo.path, { base, head }, [repo.head, head]);
-    expect(found).toEqual({ commit: head, by: 'reachable' });
+    expect(found).toEqual([{ commit: head, by: 'reachable' }]);
   });
 
   it('is found by its tree: other words, merged', async () => {
@@ -288,7 +288,7 @@ describe('history that was rewritten', () => {
     repo.git('switch', '--quiet', 'main');
     repo.git('merge', '--quiet', '--no-ff', '-m', 'merge', 'stage');
     const found = await host.findRewritten(repo.path, { base, head }, [repo.head]);
-    expect(found).toEqual({ commit: amended, by: 'tree' });
+    expect(found).toEqual([{ commit: amended, by: 'tree' }]);
   });
 
   it('is found after a squash onto other work', async () => {
@@ -298,7 +298,7 @@ describe('history that was rewritten', () => {
     const squashed = repo.commit({});
     repo.commit({ later: '' });
     const found = await host.findRewritten(repo.path, { base, head }, [repo.head]);
-    expect(found).toEqual({ commit: squashed, by: 'range' });
+    expect(found).toEqual([{ commit: squashed, by: 'range' }]);
   });
 
   it('is found after a rebase, also where the base is gone', async () => {
@@ -307,14 +307,12 @@ describe('history that was rewritten', () => {
     repo.git('rebase', '--quiet', 'main', 'stage');
     const rebased = repo.head;
     const range = { base, head };
-    expect(await host.findRewritten(repo.path, range, [rebased, NONE])).toEqual({
-      commit: rebased,
-      by: 'last',
-    });
-    expect(await host.findRewritten(repo.path, { base: NONE, head }, [rebased])).toEqual({
-      commit: rebased,
-      by: 'last',
-    });
+    expect(await host.findRewritten(repo.path, range, [rebased, NONE])).toEqual([
+      { commit: rebased, by: 'last' },
+    ]);
+    expect(await host.findRewritten(repo.path, { base: NONE, head }, [rebased])).toEqual([
+      { commit: rebased, by: 'last' },
+    ]);
     const ids = await host.patchIds(repo.path, {
       base: git(repo.path, 'rev-parse', 'main'),
       head: rebased,
@@ -333,7 +331,7 @@ describe('history that was rewritten', () => {
     const range = { base, head };
     repo.commit({ elsewhere: '' });
     const other = repo.branch('other', { 'b.txt': 'b\n', 'c.txt': 'c\n', bin: '\0\x02' });
-    expect(await host.findRewritten(repo.path, range, [other])).toBeUndefined();
+    expect(await host.findRewritten(repo.path, range, [other])).toEqual([]);
     const pick = (name: string) => {
       const from = repo.branch(name, { [name]: '' });
       repo.git('switch', '--quiet', name);
@@ -342,10 +340,10 @@ describe('history that was rewritten', () => {
       return from && git(repo.path, 'rev-parse', name);
     };
     const [one, two] = [pick('one'), pick('two')];
-    expect(await host.findRewritten(repo.path, range, [one])).toMatchObject({ by: 'last' });
-    expect(await host.findRewritten(repo.path, range, [one, two])).toBeUndefined();
-    expect(await host.findRewritten(repo.path, { base, head: NONE }, [one])).toBeUndefined();
-    expect(await host.findRewritten(repo.path, range, [])).toBeUndefined();
+    expect(await host.findRewritten(repo.path, range, [one])).toMatchObject([{ by: 'last' }]);
+    expect(await host.findRewritten(repo.path, range, [one, two])).toHaveLength(2);
+    expect(await host.findRewritten(repo.path, { base, head: NONE }, [one])).toEqual([]);
+    expect(await host.findRewritten(repo.path, range, [])).toEqual([]);
   });
 
   it('is not taken for any commit where nothing was changed', async () => {
@@ -353,6 +351,6 @@ describe('history that was rewritten', () => {
     const base = repo.head;
     const head = repo.branch('empty', {});
     repo.commit({}, 'also empty');
-    expect(await host.findRewritten(repo.path, { base, head }, [repo.head])).toBeUndefined();
+    expect(await host.findRewritten(repo.path, { base, head }, [repo.head])).toEqual([]);
   });
 });

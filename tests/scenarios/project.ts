@@ -52,9 +52,9 @@ export interface Row {
 
 /** A temporary project with one approved plan, in a repository with one commit. */
 export class Project {
-  readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'okstra-scenario-')));
-  readonly root = join(this.#folder, 'shop');
-  readonly #environment = environment(join(this.#folder, 'home'));
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'okstra-scenario-')));
+  readonly root = join(this.folder, 'shop');
+  readonly environment = environment(join(this.folder, 'home'));
 
   constructor(plan: string) {
     mkdirSync(this.root);
@@ -65,7 +65,7 @@ export class Project {
   }
 
   remove(): void {
-    rmSync(this.#folder, { recursive: true });
+    rmSync(this.folder, { recursive: true });
   }
 
   write(path: string, text: string): void {
@@ -86,7 +86,8 @@ export class Project {
     return execFileSync('git', args, {
       cwd: this.root,
       encoding: 'utf8',
-      env: this.#environment,
+      env: this.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
     }).trim();
   }
 
@@ -116,7 +117,7 @@ export class Project {
   okstra(...args: string[]): Promise<Ended> {
     const child = spawn(process.execPath, [BIN, ...args], {
       cwd: this.root,
-      env: this.#environment,
+      env: this.environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let stdout = '';

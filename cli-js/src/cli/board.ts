@@ -237,10 +237,15 @@ export async function answered<T>(
   throw new Error('the core asks for the same facts twice');
 }
 
-/** The key under which worktrees are registered: a plan without a task is known by its path. */
+/**
+ * The key under which worktrees are registered: that of the task, as rows are recorded under it. A
+ * plan without a task is known by its path.
+ */
 export function registryKey({ facts, layout }: Board): string {
   if (facts.task_key !== undefined) return facts.task_key;
   const project = facts.project_root?.split('/').at(-1) ?? '';
+  const { task_group: group, task_id: id } = layout;
+  if (group !== null && id !== null) return `${project}:${group}:${id}`;
   return `${project}:plans:${layout.plan_path.replace(/\.md$/, '')}`;
 }
 

@@ -1,6 +1,7 @@
 /** Every command by its name. A new noun is one file in this folder and one line here. */
 import type { Entry } from '../cli/define.js';
 import { completion } from './completion.js';
+import { handoff } from './handoff.js';
 import { ledger } from './ledger.js';
 import { plan } from './plan.js';
 import { run } from './run.js';
@@ -12,6 +13,7 @@ export const entries: Readonly<Record<string, Entry>> = {
   stage,
   ledger,
   worktree,
+  handoff,
   run,
   completion,
 };

@@ -108,6 +108,35 @@ const repair = command({
   },
 });
 
+const heads = command({
+  summary: 'Look whether the commits of finished stages are still there',
+  details:
+    'After a rebase, a squash or an amend a recorded commit is in no branch any more. The one with the same tree or the same patch takes its place, where there is exactly one. Exit status: 1 when one is lost, or several could be it.',
+  examples: [
+    ['okstra ledger heads --plan plan.md', 'what became of every commit'],
+    ['okstra ledger heads --plan plan.md --yes', 'correct what is certain'],
+  ],
+  options: {
+    ...options,
+    yes: { kind: 'flag', text: 'record the commits that are certain' },
+  },
+  async run(_args, values, context) {
+    const { host } = context;
+    const board = openBoard({ ...NOBODY, ...values }, context);
+    const write = values.yes && !values.dryRun;
+    const { heads, showHeads } = await import('../lazy/history.js');
+    const answer = await heads(board, write);
+    const kinds = answer.stages.map(({ fate }) => fate.kind);
+    if (values.json) host.write(1, `${printableJson({ ...answer, written: write })}\n`);
+    else {
+      host.write(1, showHeads(answer, write));
+      if (!write && kinds.includes('corrected')) say(host, "'--yes' records it");
+      if (kinds.includes('ambiguous')) say(host, "'okstra stage done --force-reappend' says which");
+    }
+    return kinds.includes('lost') || kinds.includes('ambiguous') ? FINDINGS : OK;
+  },
+});
+
 /** `1 row`, `2 rows`. */
 function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
@@ -115,5 +144,5 @@ function counted(count: number, word: string): string {
 
 export const ledger: Noun = {
   summary: 'Look at the record of a plan and mend it',
-  verbs: { show, check, repair },
+  verbs: { show, check, repair, heads },
 };

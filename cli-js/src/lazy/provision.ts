@@ -376,12 +376,16 @@ export async function changeRegistry(
   });
 }
 
-/** Notes that nobody works in a stage's worktree any more. */
+/** Notes that nobody works in a stage's worktree any more, where it has one. */
 export async function keepWorktree(board: Board, stage: number): Promise<void> {
   const { host } = board.context;
   const home = slashes(host.realPath(host.home()));
+  const key = registryKey(board);
+  const task = readRegistry(board, home).tasks.find(({ task_key }) => task_key === key);
+  // The stage was built in the project's own folder.
+  if (!task?.stages.some((entry) => entry.stage === stage)) return;
   await changeRegistry(board, home, (facts) =>
-    board.api.registryKeep(facts, { task_key: registryKey(board), stage }),
+    board.api.registryKeep(facts, { task_key: key, stage }),
   );
 }
 
@@ -421,7 +425,7 @@ function baseCommit(board: Board, worktree: string): string | undefined {
 }
 
 /** What the project's own files say about its worktrees. */
-function settingsOf(board: Board, root: string): { category?: string; syncDirs: string[] } {
+export function settingsOf(board: Board, root: string): { category?: string; syncDirs: string[] } {
   const { host } = board.context;
   const okstra = okstraFolder(host, root);
   const dirs = readObject(host, `${okstra}/project.json`)?.worktreeSyncDirs;

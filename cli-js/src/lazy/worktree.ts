@@ -357,6 +357,7 @@ function boardOf({ context, api }: Registered, task: RegisteredTask): Board {
       task_key: task.task_key,
       caller: { host: host.hostName() },
     },
+    isOnDisk: false,
     head: undefined,
   };
 }

@@ -29,9 +29,15 @@ export async function mergeForecast(
 }
 
 /** The merge of two commits as a commit that no branch knows. */
-async function join(folder: string, tree: string, one: string, other: string): Promise<string> {
-  const args = ['commit-tree', '--no-gpg-sign', '-p', one, '-p', other, '-m', 'forecast', tree];
-  return (await ask(folder, args, { env: NOBODY })).trim();
+export async function join(
+  folder: string,
+  tree: string,
+  one: string,
+  other: string,
+  { message, env } = { message: 'forecast', env: NOBODY },
+): Promise<string> {
+  const args = ['commit-tree', '--no-gpg-sign', '-p', one, '-p', other, '-m', message, tree];
+  return (await ask(folder, args, { env })).trim();
 }
 
 /** Which single one of the commits does not go together with another. */
@@ -49,7 +55,8 @@ async function culprit(
 
 type Merge = { tree: string } | { files: string[]; unrelated: boolean };
 
-async function mergeTrees(folder: string, one: string, other: string): Promise<Merge> {
+/** The tree of a merge, or what is in its way. */
+export async function mergeTrees(folder: string, one: string, other: string): Promise<Merge> {
   const how = ['--write-tree', '-z', '--name-only', '--no-messages'];
   const args = ['merge-tree', ...how, one, other];
   const ran = await run(folder, args);

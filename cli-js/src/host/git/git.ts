@@ -82,6 +82,17 @@ export interface Git {
   mergeInto(worktree: string, merge: Merge): Promise<Merged>;
 
   /**
+   * Merges heads one after the other into a branch that is okstra's own. Touches no worktree and no
+   * index. Where the branch is there already, what is missing is merged on top; only what okstra
+   * made itself and nobody added to is made anew, and only with `again`. A conflict is an answer,
+   * and nothing is left behind.
+   * @throws HostError `exists` where the branch is somebody else's; `refused`
+   */
+  collect(folder: string, collector: Collector): Promise<Collected>;
+  /** The branches that {@link Git.collect} made. */
+  collectors(folder: string): Promise<string[]>;
+
+  /**
    * Links folders of the project (its `worktreeSyncDirs`) into a worktree. `worktree` is the folder
    * in the worktree that stands for the project's. What is there stays.
    *
@@ -99,15 +110,11 @@ export interface Git {
   /** What each commit of a range changes, by git's stable patch id; the newest first. */
   patchIds(folder: string, range: Range): Promise<PatchId[]>;
   /**
-   * Which commit now is what `head` was before history was rewritten: the same tree, else the same
-   * change as the whole range from `base` (a squash), else the same change as `head` alone. Looked
-   * for in what the tips contain; `undefined` where there is none or more than one.
+   * Which commits now could be what `head` was before history was rewritten: the same tree, else the
+   * same change as the whole range from `base` (a squash), else the same change as `head` alone.
+   * Looked for in what the tips contain. Only where there is exactly one it is certain.
    */
-  findRewritten(
-    folder: string,
-    recorded: Range,
-    tips: readonly string[],
-  ): Promise<Found | undefined>;
+  findRewritten(folder: string, recorded: Range, tips: readonly string[]): Promise<Found[]>;
 
   /**
    * Pushes a branch that is new to the remote, or adds to what it has of it. Never with force,
@@ -261,6 +268,28 @@ export type Merged =
       /** What is to be merged after `against`. */
       remaining: string[];
     };
+
+export interface Collector {
+  branch: string;
+  base: string;
+  /** None contains another. */
+  heads: readonly string[];
+  message: (head: string) => string;
+  again: boolean;
+  /** Whether to say only what would come of it. */
+  dryRun: boolean;
+}
+
+export type Collected =
+  | {
+      kind: 'new' | 'extended' | 'rebuilt' | 'unchanged';
+      /** What is merged into. */
+      start: string;
+      merges: string[];
+      /** What the branch is at; `undefined` where it was only asked what would come of it. */
+      commit: string | undefined;
+    }
+  | ({ kind: 'conflict'; start: string } & Omit<Extract<Forecast, { clean: false }>, 'clean'>);
 
 export interface Linked {
   /** As they were given; also those that were there before. */

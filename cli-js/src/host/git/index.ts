@@ -1,6 +1,7 @@
 /** See {@link Git}. */
 import { addWorktree } from './add.js';
 import { cleanHalf } from './clean.js';
+import { collect, collectors } from './collect.js';
 import { mergeForecast } from './forecast.js';
 import type { Git } from './git.js';
 import { mergeInto } from './merge.js';
@@ -28,6 +29,8 @@ export const git: Git = {
   cleanHalf,
   mergeForecast,
   mergeInto,
+  collect,
+  collectors,
   linkSyncDirs,
   unlinkSyncDirs,
   treeOf,

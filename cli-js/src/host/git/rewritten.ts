@@ -60,23 +60,24 @@ export async function findRewritten(
   folder: string,
   { head, base }: Range,
   tips: readonly string[],
-): Promise<Found | undefined> {
+): Promise<Found[]> {
   checkCommits(head, base, ...tips);
   const [hasHead, hasBase, ...has] = await existing(folder, [head, base, ...tips]);
   const starts = tips.filter((_, i) => has[i]);
   // What git has thrown away cannot be compared with anything.
-  if (!hasHead || starts.length === 0) return undefined;
+  if (!hasHead || starts.length === 0) return [];
   const contained = await ancestors(
     folder,
     starts.map((newer) => ({ older: head, newer })),
   );
-  if (contained.includes(true)) return { commit: head, by: 'reachable' };
+  if (contained.includes(true)) return [{ commit: head, by: 'reachable' }];
 
   const walk = hasBase ? [...starts, `^${base}`] : starts;
   const same = await sameTree(folder, { head, base }, hasBase === true, walk);
   if (same.length > 0) {
     const commit = await first(folder, same);
-    return commit === undefined ? undefined : { commit, by: 'tree' };
+    const could = commit === undefined ? same : [commit];
+    return could.map((commit) => ({ commit, by: 'tree' as const }));
   }
   const now = await ofCommits(folder, walk);
   const range = hasBase ? await ofRange(folder, { head, base }) : undefined;
@@ -86,10 +87,9 @@ export async function findRewritten(
   );
   for (const [by, wanted] of [['range', range] as const, ['last', last?.id] as const]) {
     const found = now.filter(({ id }) => id === wanted);
-    if (found.length > 1) return undefined;
-    if (found[0] !== undefined) return { commit: found[0].commit, by };
+    if (found.length > 0) return found.map(({ commit }) => ({ commit, by }));
   }
-  return undefined;
+  return [];
 }
 
 /** The commits with the tree of `head`, unless that says nothing since nothing was changed. */
