@@ -66,7 +66,7 @@ export class GitWorld implements Git {
   }
 
   /** A repository with one commit on `main`, in which the project lies. */
-  init(topLevel = '/work'): string {
+  init(topLevel = '/desk'): string {
     const first = this.commit();
     this.refs.set('main', first);
     this.trees = [this.#tree(topLevel, 'main')];

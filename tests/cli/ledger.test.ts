@@ -6,7 +6,7 @@ import { carry, done, evidence, FOUR, KEY, LEDGER, PLAN, project, started } from
 const ofPlan = ['--plan', PLAN];
 
 /** The ledger as the commands name it. */
-const NAME = `/work/${LEDGER}`;
+const NAME = `/desk/${LEDGER}`;
 
 const VERIFIED = `${JSON.stringify({
   ...{ impl_task_key: KEY, stage: 1, status: 'verified', verdict: 'accepted' },
@@ -74,7 +74,7 @@ describe('ledger show', () => {
 
   it('finds the ledger by the key of the task; one that is not there has no rows', async () => {
     const world = project();
-    world.folder = '/work/.okstra';
+    world.folder = '/desk/.okstra';
     expect(await world.run('ledger', 'show', '--task-key', KEY)).toEqual({
       exit: 0,
       stdout: 'no rows\n',

@@ -51,7 +51,7 @@ describe('a run of an implementation', () => {
     expect({ exit, stdout, stderr }).toEqual({
       exit: 0,
       stdout: `selected stage: 1\n${bundle(1)
-        .map((path) => `/work/${path}\n`)
+        .map((path) => `/desk/${path}\n`)
         .join('')}`,
       stderr: '',
     });
@@ -60,7 +60,7 @@ describe('a run of an implementation', () => {
     );
     expect(files).toMatchSnapshot();
     // The claim stands only where the files of the run do, all under the lock of the ledger.
-    const order = world.guarded.map(([path]) => path.slice('/work/'.length));
+    const order = world.guarded.map(([path]) => path.slice('/desk/'.length));
     expect(order.slice(0, 4)).toEqual([...bundle(1), LEDGER]);
     const ledgers = world.guarded.find(([path]) => path.endsWith(LEDGER))?.[1] ?? [];
     expect(ledgers).toHaveLength(2);
@@ -76,7 +76,7 @@ describe('a run of an implementation', () => {
       stage: 2,
       sequence: 1,
       claim: { claim_id: '000000000001', base_commit: commit('a'), carry_in: [{ stage: 1 }] },
-      bundle: { run_folder: `/work/${TASK}/runs/implementation/stage-2` },
+      bundle: { run_folder: `/desk/${TASK}/runs/implementation/stage-2` },
     });
   });
 
@@ -133,8 +133,8 @@ describe('a run of an implementation', () => {
     world.folder = '/somewhere';
     const { exit, files } = await world.run(
       ...['run', '--task-type', 'implementation', ...NAMES, '--no-worktree'],
-      ...['--project-root', '/work'],
-      ...['--approved-plan', `/work/${PLAN}`],
+      ...['--project-root', '/desk'],
+      ...['--approved-plan', `/desk/${PLAN}`],
     );
     expect(exit).toBe(0);
     expect(data(files[MANIFEST])).toMatchObject({
@@ -163,7 +163,7 @@ describe('a preview', () => {
     const answer = data(stdout);
     expect(answer).toMatchObject({ stage: 1, dry_run: true, claim: { claim_id: null } });
     expect(answer.bundle.files.map(({ path }: { path: string }) => path)).toEqual(
-      bundle(1).map((path) => `/work/${path}`),
+      bundle(1).map((path) => `/desk/${path}`),
     );
   });
 
@@ -243,8 +243,8 @@ describe('other phases', () => {
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     const folder = `${TASK}/runs/final-verification`;
     expect(stdout.split('\n').slice(0, -1)).toEqual([
-      `/work/${folder}/manifests/run-manifest-final-verification-001.json`,
-      `/work/${folder}/prompts/launch-prompt-final-verification-001.md`,
+      `/desk/${folder}/manifests/run-manifest-final-verification-001.json`,
+      `/desk/${folder}/prompts/launch-prompt-final-verification-001.md`,
     ]);
     expect(Object.keys(files)).not.toContain(LEDGER);
     expect(data(files[MANIFEST]).workflow.currentPhase).toBe('final-verification');
@@ -341,7 +341,7 @@ describe('what is missing or wrong', () => {
     for (const flags of [[], ['--render-only']]) {
       const { stderr, ...rest } = await project({ [path]: text }).run(...run, ...flags);
       expect({ ...rest, stderr: '' }).toEqual(refusal(2, ''));
-      expect(stderr).toContain(`/work/${path}${place}not usable as JSON: `);
+      expect(stderr).toContain(`/desk/${path}${place}not usable as JSON: `);
     }
   });
 });
@@ -387,7 +387,7 @@ describe('the records of the task', () => {
     const bytes = Buffer.from(`{"tasks": [], "name": "caf\xe9"}`, 'latin1');
     const { stderr, ...rest } = await project({ [CATALOG]: bytes }).run(...run);
     expect({ ...rest, stderr: '' }).toEqual(refusal(2, ''));
-    expect(stderr).toBe(`/work/${CATALOG}: not UTF-8; save it as UTF-8\n`);
+    expect(stderr).toBe(`/desk/${CATALOG}: not UTF-8; save it as UTF-8\n`);
   });
 
   /** Changes the catalog so many times while a run is about to write it. */
@@ -411,7 +411,7 @@ describe('the records of the task', () => {
     // One claim, which the files of the run name.
     expect(files[LEDGER]?.split('\n')).toHaveLength(2);
     const claim = data(files[LEDGER]).claim_id;
-    const named = /^.*run-manifest.*$/m.exec(stdout)?.[0]?.slice('/work/'.length) ?? '';
+    const named = /^.*run-manifest.*$/m.exec(stdout)?.[0]?.slice('/desk/'.length) ?? '';
     expect(data(files[named]).stage.claimId).toBe(claim);
   });
 
@@ -422,7 +422,7 @@ describe('the records of the task', () => {
     expect(exit).toBe(3);
     const id = '000000000001';
     expect(stderr).toBe(
-      `${PLAN}: the stage stays claimed; run it again with OKSTRA_CLAIM_ID=${id}, or give it back with 'okstra stage release --claim-id ${id}'\n/work/${CATALOG}: changed while okstra worked on it; run it again\n`,
+      `${PLAN}: the stage stays claimed; run it again with OKSTRA_CLAIM_ID=${id}, or give it back with 'okstra stage release --claim-id ${id}'\n/desk/${CATALOG}: changed while okstra worked on it; run it again\n`,
     );
     // The claim is not lost: with its id the same stage is prepared.
     world.meanwhile = () => {};

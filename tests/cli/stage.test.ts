@@ -154,7 +154,7 @@ describe('stage claim', () => {
     const world = project(FIRST_DONE);
     expect(await world.run(...claim, ...ofPlan, '--stage', '2')).toMatchSnapshot();
     const locks = world.guarded.map(([path, held]) => [path, held.length]);
-    expect(locks).toEqual([[`/work/${LEDGER}`, 1]]);
+    expect(locks).toEqual([[`/desk/${LEDGER}`, 1]]);
   });
 
   it('prints JSON with exactly these keys', async () => {
@@ -187,7 +187,7 @@ describe('stage claim', () => {
       stage: 2,
       title: 'Write the report',
       impl_task_key: KEY,
-      worktree: '/work',
+      worktree: '/desk',
       branch: 'main',
       base_commit: commit('a'),
       validation: '`cargo test`',
@@ -248,7 +248,7 @@ describe('stage claim', () => {
     expect(await world.run(...claim, ...ofPlan, '--stage', '4')).toEqual(
       refusal(
         3,
-        `${PLAN}: --stage 4 already started by ${KEY} at 2025-12-31T23:50:00.000Z; the claim of stage 4 by session gone on box since 2025-12-31T23:50:00.000Z is dead: okstra stage claim --plan /work/${PLAN} --stage 4 --no-worktree --reclaim\n`,
+        `${PLAN}: --stage 4 already started by ${KEY} at 2025-12-31T23:50:00.000Z; the claim of stage 4 by session gone on box since 2025-12-31T23:50:00.000Z is dead: okstra stage claim --plan /desk/${PLAN} --stage 4 --no-worktree --reclaim\n`,
       ),
     );
   });
@@ -286,7 +286,7 @@ describe('stage claim', () => {
       expect(await project().run('stage', 'claim', ...ofPlan, ...args)).toEqual(
         refusal(
           3,
-          '/work: no git repository; make it one, or add --no-worktree to work in the project folder itself\n',
+          '/desk: no git repository; make it one, or add --no-worktree to work in the project folder itself\n',
         ),
       );
     }
@@ -312,7 +312,7 @@ describe('stage claim', () => {
   it('warns of lines in the ledger that it cannot use', async () => {
     const { exit, stderr } = await project({ [LEDGER]: 'torn\n' }).run(...claim, ...ofPlan);
     expect(exit).toBe(0);
-    expect(stderr).toMatch(new RegExp(`^okstra: warning: /work/${LEDGER}:1: `));
+    expect(stderr).toMatch(new RegExp(`^okstra: warning: /desk/${LEDGER}:1: `));
   });
 });
 
@@ -328,7 +328,7 @@ async function lockOf(world: World): Promise<string[]> {
 describe('which plan', () => {
   const byKey = (key = KEY) => ['stage', 'next', '--task-key', key];
 
-  it.each(['/work', '/work/src/deep', `/work/${TASK}`])(
+  it.each(['/desk', '/desk/src/deep', `/desk/${TASK}`])(
     'is found by the key of its task from %s',
     async (folder) => {
       const world = project({ 'src/deep/a.rs': '' });
@@ -353,7 +353,7 @@ describe('which plan', () => {
   it('lies in the folder of an older version where there is no new one', async () => {
     const plan = PLAN.replace('.okstra', '.project-docs/okstra');
     const world = new World({ [plan]: FOUR, 'src/a.rs': '' });
-    world.folder = '/work/src';
+    world.folder = '/desk/src';
     const { exit, files } = await world.run(...claim, '--task-key', KEY);
     expect(exit).toBe(0);
     expect(Object.keys(files)).toEqual([LEDGER.replace('.okstra', '.project-docs/okstra')]);
@@ -368,23 +368,23 @@ describe('which plan', () => {
 
   it.each([
     ['other:web:login', 'this project is shop, not other; go into its folder, or give --plan'],
-    ['shop:web:logout', 'the task shop:web:logout has no plan in /work; give --plan'],
+    ['shop:web:logout', 'the task shop:web:logout has no plan in /desk; give --plan'],
     ['other:web:logout', 'this project is shop, not other; go into its folder, or give --plan'],
-    ['shop:..:..', 'the task shop:..:.. has no plan in /work; give --plan'],
-    ['shop:../../x:y', 'the task shop:../../x:y has no plan in /work; give --plan'],
+    ['shop:..:..', 'the task shop:..:.. has no plan in /desk; give --plan'],
+    ['shop:../../x:y', 'the task shop:../../x:y has no plan in /desk; give --plan'],
     ['shop:web', "a task key is 'project:group:id', got 'shop:web'"],
     ['shop:web:', "a task key is 'project:group:id', got 'shop:web:'"],
     ['', "a task key is 'project:group:id', got ''"],
     ['a\u001b[2Jb', "a task key is 'project:group:id', got 'a[2Jb'"],
   ])('the key %j', async (key, why) => {
-    const world = project({ '/x/y/plan.md': FOUR, '/work/.okstra/plan.md': FOUR });
+    const world = project({ '/x/y/plan.md': FOUR, '/desk/.okstra/plan.md': FOUR });
     expect(await world.run(...byKey(key))).toEqual(refusal(2, `okstra: ${why}\n`));
   });
 
   it('is nowhere without a project', async () => {
     const world = new World({ 'plan.md': FOUR });
     expect(await world.run(...byKey())).toEqual(
-      refusal(2, 'okstra: no project above /work; go into its folder, or give --plan\n'),
+      refusal(2, 'okstra: no project above /desk; go into its folder, or give --plan\n'),
     );
   });
 
@@ -392,7 +392,7 @@ describe('which plan', () => {
     const broken = project({ '.okstra/project.json': '{' });
     const { exit, stderr } = await broken.run(...byKey());
     expect(exit).toBe(2);
-    expect(stderr).toMatch(/^\/work\/\.okstra\/project\.json: no JSON: .*; mend the file\n$/);
+    expect(stderr).toMatch(/^\/desk\/\.okstra\/project\.json: no JSON: .*; mend the file\n$/);
     const list = project({ [`${TASK}/task-manifest.json`]: '[1' });
     expect((await list.run(...byKey())).stderr).toMatch(/task-manifest\.json: no JSON: /);
   });
@@ -424,8 +424,8 @@ describe('stage done', () => {
     expect(outcome).toMatchSnapshot();
     // The evidence comes first, and both under the lock of the ledger.
     expect(world.guarded.map(([path, held]) => [path, held.length])).toEqual([
-      [`/work/${carry(1)}`, 1],
-      [`/work/${LEDGER}`, 1],
+      [`/desk/${carry(1)}`, 1],
+      [`/desk/${LEDGER}`, 1],
     ]);
   });
 
@@ -837,7 +837,7 @@ describe('stage verify', () => {
 
   it('finds a report from the folder one is in', async () => {
     const here = world();
-    here.folder = '/work/reports';
+    here.folder = '/desk/reports';
     const { files } = await here.run(
       ...['stage', 'verify', '--task-key', KEY, '--stage', '1', '--report', 'v.md'],
     );
@@ -1038,7 +1038,7 @@ describe('stage list', () => {
 
   it('says how to free a quiet and a dead claim', async () => {
     const { stdout } = await everyState().run(...list);
-    const plan = `/work/${PLAN}`;
+    const plan = `/desk/${PLAN}`;
     expect(stdout).toContain(`okstra stage release --plan ${plan} --stage 5 --force\n`);
     expect(stdout).toContain(
       `okstra stage claim --plan ${plan} --stage 8 --no-worktree --reclaim\n`,

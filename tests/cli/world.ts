@@ -27,14 +27,14 @@ export interface Outcome {
 }
 
 /** Where the files of a world are put. */
-const HOME_FOLDER = '/work';
+const HOME_FOLDER = '/desk';
 
 /** A world outside that can be looked at. */
 export class World implements Host {
   env: Record<string, string | undefined> = {};
   stdin: string | Uint8Array = '';
   columns = 80;
-  /** The current folder; paths in what a command leaves behind are relative to `/work`. */
+  /** The current folder; paths in what a command leaves behind are relative to `/desk`. */
   folder = HOME_FOLDER;
   terminals = new Set<Stream>();
   /** Called right before a file is replaced: what somebody else does in that moment. */
