@@ -22,7 +22,7 @@ const INTRO =
 const EXAMPLES: Command['examples'] = [
   ['okstra plan check plan.md', 'every fault of a plan'],
   ['okstra plan graph plan.md', 'what can be built when'],
-  ['okstra stage claim --plan plan.md --no-worktree', 'take the next stage'],
+  ['okstra stage claim --plan plan.md', 'take the next stage'],
   ['okstra help plan check', 'the help of a command'],
 ];
 
