@@ -156,11 +156,16 @@ export function readAgain(board: Board): void {
  * Works under the ledger's lock, and under that of the plan itself: sessions with folders of okstra
  * of their own, as in containers that share a project, have no other lock in common.
  */
-export function locked<T>(board: Board, what: string, work: () => T | Promise<T>): Promise<T> {
+export function locked<T>(
+  board: Board,
+  what: string,
+  work: () => T | Promise<T>,
+  wait = WAIT,
+): Promise<T> {
   const { host } = board.context;
   const { plan } = board.facts;
-  return host.withLock(lockFile(board), `okstra ${what}`, WAIT, () =>
-    plan === '' ? work() : host.withLockOn(plan, WAIT, work),
+  return host.withLock(lockFile(board), `okstra ${what}`, wait, () =>
+    plan === '' ? work() : host.withLockOn(plan, wait, work),
   );
 }
 

@@ -30,6 +30,12 @@ import { HostError } from '../host/host.js';
 /** How long a change of the registry waits for others, in milliseconds. */
 const WAIT = 30_000;
 
+/**
+ * How long such a claim waits for others, in milliseconds: each of them may check out a large
+ * repository under the lock.
+ */
+const CHECKOUTS = 600_000;
+
 /** What a claim with a worktree asks for. */
 export interface Wanted {
   request: Partial<ClaimRequest> & { claim_id: string };
@@ -54,25 +60,30 @@ export async function claimInWorktree(
   const repository = repositoryOf(board, git);
   repository.catch(() => {});
   await settle(board);
-  return locked(board, 'stage claim', async () => {
-    readAgain(board);
-    const ask = (more: Partial<ClaimRequest>) =>
-      answered(
-        board,
-        (ledger, facts) =>
-          about(board.name, () =>
-            board.api.stageClaim(board.bytes, ledger, facts, { ...request, ...more }),
-          ),
-        request.claim_id,
-      );
-    const chosen = await ask({});
-    if (chosen.answer.already_held) {
-      carryOut(chosen.effects, host);
-      return chosen;
-    }
-    const root = await repository;
-    return provision(board, git, root, chosen.answer, { request, resolve }, ask);
-  });
+  return locked(
+    board,
+    'stage claim',
+    async () => {
+      readAgain(board);
+      const ask = (more: Partial<ClaimRequest>) =>
+        answered(
+          board,
+          (ledger, facts) =>
+            about(board.name, () =>
+              board.api.stageClaim(board.bytes, ledger, facts, { ...request, ...more }),
+            ),
+          request.claim_id,
+        );
+      const chosen = await ask({});
+      if (chosen.answer.already_held) {
+        carryOut(chosen.effects, host);
+        return chosen;
+      }
+      const root = await repository;
+      return provision(board, git, root, chosen.answer, { request, resolve }, ask);
+    },
+    CHECKOUTS,
+  );
 }
 
 /** The project's folder, if it is in a repository in which worktrees can be made. */
