@@ -14,9 +14,9 @@ struct Parts {
 ///
 /// It may be written in four ways: relative to the project; relative to `task_root`, the folder of
 /// the task; as the absolute path of the plan; or as any path that ends with `plan_path` at the
-/// boundary of a part, since a stage is built in a worktree that has its own copy. Of relative
-/// paths the last holds only where `plan_path` has a folder in it: `docs/plan.md` is another file
-/// than `plan.md`. Backslashes are slashes, repeated ones are one, and the Unicode form does not
+/// boundary of a part, since a stage is built in a worktree that has its own copy. Where `plan_path`
+/// has no folder in it, that last holds only below a folder `worktrees`: `docs/plan.md` and
+/// `/another/project/plan.md` are other files than `plan.md`. Backslashes are slashes, repeated ones are one, and the Unicode form does not
 /// count. A path that leaves where it begins is nobody's plan, unless `plan_path` is that path.
 pub(crate) fn names_this_plan(
     path: &str,
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn a_plan_at_the_top_or_beside_the_project() {
         let top = |path| names_this_plan(path, "plan.md", "/p/plan.md", None);
-        assert!(top("plan.md") && top("/p/plan.md") && top("/worktree/plan.md"));
-        assert!(!top("docs/plan.md") && !top("/p/myplan.md"));
+        assert!(top("plan.md") && top("/p/plan.md") && top("/home/worktrees/s/plan.md"));
+        assert!(!top("docs/plan.md") && !top("/p/myplan.md") && !top("/other/plan.md"));
         let beside = |path| names_this_plan(path, "../plans/a.md", "/p/plans/a.md", None);
         assert!(beside("../plans/a.md") && beside("/p/plans/a.md") && !beside("plans/a.md"));
         let unicode = |path| names_this_plan(path, "docs/\u{e9}.md", "/p/docs/\u{e9}.md", None);
