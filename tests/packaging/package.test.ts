@@ -112,9 +112,10 @@ describe('sizes', () => {
       typeof value === 'number' ? [[prefix + name, value]] : flat(value, `${name} `),
     );
 
-  test('the compressed module is under 200 KB', () => {
-    expect(actual['okstra.wasm'].gzip).toBeLessThan(200_000);
-    expect(actual['okstra.wasm'].brotli).toBeLessThan(200_000);
+  // Plans alone took less than 200 KB; ledgers, evidence, stages and worktrees came since.
+  test('the compressed module is under 450 KB', () => {
+    expect(actual['okstra.wasm'].gzip).toBeLessThan(450_000);
+    expect(actual['okstra.wasm'].brotli).toBeLessThan(450_000);
   });
 
   test.each(flat(agreed))(
