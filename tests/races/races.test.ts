@@ -195,10 +195,10 @@ describe('paths that lead to one plan', () => {
     const place = new Place(free(16));
     const other = join(place.root, 'project', 'copy.md');
     writeFileSync(other, readFileSync(place.plan));
-    writeFileSync(join(place.root, 'rows.jsonl'), '');
+    writeFileSync(join(place.root, 'project', 'rows.jsonl'), '');
     for (const plan of [place.plan, other]) {
       mkdirSync(`${plan}.okstra`);
-      symlinkSync(join(place.root, 'rows.jsonl'), `${plan}.okstra/consumers.jsonl`);
+      symlinkSync(join(place.root, 'project', 'rows.jsonl'), `${plan}.okstra/consumers.jsonl`);
     }
     const outcomes = await together(16, (n) => {
       const plan = n % 2 === 0 ? other : place.plan;
