@@ -116,7 +116,7 @@ export async function insist(
 ): Promise<GitRun> {
   for (const pause of PAUSES) {
     const ran = await run(folder, args, options);
-    if (ran.status === 0 || lockIn(ran) === undefined) return ran;
+    if (ran.status === 0 || (lockIn(ran) === undefined && !vanished(ran))) return ran;
     // Not all at the same moment again.
     await sleep(pause * (0.5 + Math.random()));
   }
@@ -125,6 +125,11 @@ export async function insist(
   if (lock === undefined) return ran;
   const help = 'wait until that git has ended; if none runs any more: `okstra worktree repair`';
   throw new HostError('locked', lock, 'held by another git', help);
+}
+
+/** Whether another git took its entry away while this one went through all of them. */
+function vanished({ stderr }: GitRun): boolean {
+  return /Invalid path '.+[/\\]worktrees[/\\][^']+': No such file/.test(stderr);
 }
 
 /** The lock file that was in the way. */
