@@ -40,10 +40,18 @@ const FEATURES = [
  */
 export const OPTIMISE = ['-Oz', '-aimfs', '6', '-ocimfs', '100', '-fimfs', '10'];
 
-/** Paths of this machine never get into the module: panics name `registry/…`, not a home folder. */
+/**
+ * Paths of this machine never get into the module: panics name `registry/…`, not a home folder.
+ * SHA-256 is a loop instead of its 64 rounds written out, which V8 would compile in every process
+ * that takes a digest.
+ */
 function rustflags() {
   const home = process.env.CARGO_HOME ?? join(process.env.HOME ?? '', '.cargo');
-  return `--remap-path-prefix=${join(home, 'registry/src')}=registry --remap-path-prefix=${root}/=`;
+  return [
+    `--remap-path-prefix=${join(home, 'registry/src')}=registry`,
+    `--remap-path-prefix=${root}/=`,
+    '--cfg=sha2_backend_soft="compact"',
+  ].join(' ');
 }
 
 /** Compiles the bindings for the given profile settings; answers the path of the raw module. */

@@ -21,8 +21,7 @@ export function createCliApi(directory: string, inputBytes: number): Api {
   const { ready } = createLoader({
     now: () => {
       const bytes = readFileSync(join(directory, 'okstra.wasm'));
-      // Not an import: loading it costs 1 ms, which a command without a plan can spare.
-      const v8 = process.getBuiltinModule('node:v8');
+      const v8 = engine();
       // Functions are validated when they are first called, most of them never.
       v8.setFlagsFromString('--wasm-lazy-validation');
       if (inputBytes < LARGE) {
@@ -34,4 +33,30 @@ export function createCliApi(directory: string, inputBytes: number): Api {
     help: 'install okstra again',
   });
   return createApi(ready);
+}
+
+/** What sets V8's flags. */
+interface Engine {
+  setFlagsFromString: (flag: string) => void;
+}
+
+/**
+ * V8's settings. Loading `node:v8` costs 4 ms, as it brings streams and the heap's snapshots; the
+ * binding below it is there already. Node calls that way in deprecated, so its warning is put off
+ * for this one call, and where it is gone or forbidden the module is loaded.
+ */
+function engine(): Engine {
+  const silent = process.noDeprecation ?? false;
+  try {
+    process.noDeprecation = true;
+    const binding = (process as { binding?: (name: string) => Partial<Engine> }).binding?.('v8');
+    if (typeof binding?.setFlagsFromString === 'function') {
+      return binding as Engine;
+    }
+  } catch {
+    // Forbidden, as under --permission: the public way does the same.
+  } finally {
+    process.noDeprecation = silent;
+  }
+  return process.getBuiltinModule('node:v8');
 }
