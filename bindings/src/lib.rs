@@ -323,6 +323,36 @@ pub fn stage_history(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> 
     decided(facts, request, |facts, request| stage::history(plan, ledger, facts, &request))
 }
 
+/// Compares two plans by stage.
+#[wasm_bindgen(js_name = planDiff)]
+pub fn plan_diff(old: &[u8], new: &[u8], ledger: &[u8], facts: &str) -> JsValue {
+    decided(facts, "null", |facts, (): ()| stage::plan_diff(old, new, ledger, facts))
+}
+
+/// Whether an implementation is complete.
+#[wasm_bindgen(js_name = taskOutcome)]
+pub fn task_outcome(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| stage::outcome(plan, ledger, facts, &request))
+}
+
+/// Makes a task.
+#[wasm_bindgen(js_name = createTask)]
+pub fn create_task(request: &str) -> JsValue {
+    answer(decoded(request, "request").and_then(|request| run::create(&request)))
+}
+
+/// Where the reports of a phase lie.
+#[wasm_bindgen(js_name = reportPaths)]
+pub fn report_paths(request: &str) -> JsValue {
+    answer(decoded(request, "request").and_then(|request| run::report_paths(&request)))
+}
+
+/// The two files of a report, by the path of either.
+#[wasm_bindgen(js_name = reportPair)]
+pub fn report_pair(path: &str) -> JsValue {
+    answer(Ok(run::report_pair(path)))
+}
+
 /// The rows of a ledger.
 #[wasm_bindgen(js_name = showLedger)]
 pub fn show_ledger(source: &[u8]) -> JsValue {

@@ -85,6 +85,11 @@ impl JsonText {
         }
     }
 
+    /// Whether the document is an object.
+    pub(crate) fn is_object(&self) -> bool {
+        self.byte(self.root().start) == b'{'
+    }
+
     /// Whether there is a value at a path.
     pub(crate) fn has(&self, path: &[Segment<'_>]) -> bool {
         self.find(path).is_some()

@@ -7,6 +7,7 @@ pub mod check;
 pub mod choose;
 pub mod claims;
 pub mod decode;
+pub mod diff;
 mod digest;
 pub mod error;
 pub mod evidence;

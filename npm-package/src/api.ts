@@ -96,6 +96,13 @@ export function createApi(ready: () => void): Api {
       call(() => raw.assembleHandOver(bytes(plan), bytes(ledger), json(facts), json(request))),
     stageHistory: (plan, ledger, facts, request) =>
       call(() => raw.stageHistory(bytes(plan), bytes(ledger), json(facts), json(request))),
+    planDiff: (old, plan, ledger, facts) =>
+      call(() => raw.planDiff(bytes(old), bytes(plan), bytes(ledger), json(facts))),
+    taskOutcome: (plan, ledger, facts, request) =>
+      call(() => raw.taskOutcome(bytes(plan), bytes(ledger), json(facts), json(request))),
+    createTask: (request) => call(() => raw.createTask(json(request))),
+    reportPaths: (request) => call(() => raw.reportPaths(json(request))),
+    reportPair: (path) => call(() => raw.reportPair(needed(path, 'path'))),
     showLedger: (ledger) => call(() => raw.showLedger(bytes(ledger))),
     checkLedger: (ledger) => call(() => raw.checkLedger(bytes(ledger))),
     repairLedger: (ledger) => call(() => raw.repairLedger(bytes(ledger))),

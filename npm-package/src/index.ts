@@ -19,7 +19,10 @@ import type {
   ClaimAnswer,
   ClaimRequest,
   CommandOutput,
+  CreateAnswer,
+  CreateRequest,
   Decision,
+  DiffAnswer,
   DoneAnswer,
   DoneRequest,
   EntryRequest,
@@ -39,6 +42,8 @@ import type {
   MergeCheck,
   NextAnswer,
   NextRequest,
+  OutcomeAnswer,
+  OutcomeRequest,
   Places,
   PlacesRequest,
   Plan,
@@ -56,6 +61,9 @@ import type {
   RepairFacts,
   RepairReport,
   RepairRequest,
+  ReportAnswer,
+  ReportPair,
+  ReportRequest,
   Reserved,
   ReservedRequest,
   Rule,
@@ -478,6 +486,49 @@ export declare function stageHistory(
   facts: FactsInput,
   request: Partial<HistoryRequest>,
 ): Decision<HistoryAnswer>;
+
+/**
+ * Compares two plans by stage and says which claims, worktrees and finished stages each change
+ * touches. The ledger is that of the old plan and may be empty; nothing is written.
+ *
+ * @throws {OkstraError} for a plan that cannot be read.
+ */
+export declare function planDiff(
+  old: Source,
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+): Decision<DiffAnswer>;
+
+/**
+ * Whether an implementation is complete, why not, and what its records have to say then. The plan
+ * is empty where none was found.
+ *
+ * @throws {OkstraError} for a plan or a record that cannot be read.
+ */
+export declare function taskOutcome(
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<OutcomeRequest>,
+): Decision<OutcomeAnswer>;
+
+/**
+ * Makes a task: its manifest, its entry in the catalog, and the note of the latest task.
+ *
+ * @throws {OkstraError} for records that cannot be read, and for an unknown phase.
+ */
+export declare function createTask(request: Partial<CreateRequest>): Decision<CreateAnswer>;
+
+/**
+ * Where the latest and the next report of a phase lie.
+ *
+ * @throws {OkstraError} for an unknown phase.
+ */
+export declare function reportPaths(request: Partial<ReportRequest>): ReportAnswer;
+
+/** The two files of a report, by the path of either. */
+export declare function reportPair(path: string): ReportPair;
 
 /** The rows of a ledger, and the lines that are none. */
 export declare function showLedger(ledger: Source): LedgerView;

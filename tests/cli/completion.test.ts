@@ -92,7 +92,10 @@ zpty -d z
 }
 
 /** What stands at the first place of a command line. */
-const NAMES = ['plan', 'stage', 'ledger', 'worktree', 'handoff', 'run', 'completion'];
+const NAMES = [
+  ...['plan', 'stage', 'ledger', 'worktree', 'handoff', 'run'],
+  ...['outcome', 'task', 'report', 'completion'],
+];
 
 describe('bash', () => {
   it.each([
@@ -119,7 +122,7 @@ describe('bash', () => {
     [['--'], ['--help', '--version']],
     [
       ['plan', ''],
-      ['check', 'graph', 'show', 'approve'],
+      ['check', 'graph', 'show', 'diff', 'approve'],
     ],
     [
       ['help', ''],
@@ -163,7 +166,7 @@ describe('fish', () => {
     ['okstra stage ', ['next', 'claim', 'done', 'release', 'verify', 'pr', 'list', 'show']],
     ['okstra stage next --order ', ['number', 'critical-path']],
     ['okstra run --render', ['--render-only']],
-    ['okstra plan ', ['check', 'graph', 'show', 'approve']],
+    ['okstra plan ', ['check', 'graph', 'show', 'diff', 'approve']],
     ['okstra help ', NAMES],
     ['okstra help plan g', ['graph']],
     ['okstra completion ', ['bash', 'zsh', 'fish']],
@@ -182,11 +185,11 @@ describe('fish', () => {
 
 describe('zsh', () => {
   it.each([
-    ['okstra ', [...NAMES, 'Check, draw, show and approve a plan']],
+    ['okstra ', [...NAMES, 'Check, draw, show, compare and approve plans']],
     ['okstra ledger ', ['show', 'check', 'repair', 'heads', 'List what is wrong with a ledger']],
     ['okstra stage claim --', ['--task-key', '--no-worktree', '--reclaim']],
-    ['okstra plan ', ['check', 'graph', 'show', 'approve']],
-    ['okstra help plan ', ['check', 'graph', 'show', 'approve']],
+    ['okstra plan ', ['check', 'graph', 'show', 'diff', 'approve']],
+    ['okstra help plan ', ['check', 'graph', 'show', 'diff', 'approve']],
     ['okstra completion ', ['bash', 'zsh', 'fish']],
     ['okstra plan check --', ['--max-steps', '--no-color', 'use no colour', '--require-approval']],
     ['okstra plan check --format ', ['text', 'pretty', 'json', 'sarif', 'github']],

@@ -392,9 +392,13 @@ describe('which plan', () => {
     const broken = project({ '.okstra/project.json': '{' });
     const { exit, stderr } = await broken.run(...byKey());
     expect(exit).toBe(2);
-    expect(stderr).toMatch(/^\/desk\/\.okstra\/project\.json: no JSON: .*; mend the file\n$/);
+    expect(stderr).toMatch(
+      /^\/desk\/\.okstra\/project\.json:1:2: not usable as JSON: .*; mend the file\n$/,
+    );
     const list = project({ [`${TASK}/task-manifest.json`]: '[1' });
-    expect((await list.run(...byKey())).stderr).toMatch(/task-manifest\.json: no JSON: /);
+    expect((await list.run(...byKey())).stderr).toMatch(
+      /task-manifest\.json:\d+:\d+: not usable as JSON: /,
+    );
   });
 
   it('is said once', async () => {
@@ -1065,7 +1069,10 @@ describe('stage list', () => {
     ]);
     expect(answer.stages[4].claim).toMatchObject({ life: 'quiet', session: 'bob' });
     expect(answer.stages[7].claim).toMatchObject({ life: 'dead' });
-    expect(answer.stages[0]).toMatchObject({ stale: true, age_ms: 3 * 3600_000 });
+    expect(answer.stages[0]).toMatchObject({
+      stale: { reasons: [{ kind: 'text' }], built_on: [] },
+      age_ms: 3 * 3600_000,
+    });
   });
 
   it.each([40, 80, 120])('aligns wide letters in %i columns', async (columns) => {

@@ -60,7 +60,7 @@ it.each(['--version', '-V'])('%s prints the version of the package', async (flag
 describe('what is wrong with a command line is one line with the remedy', () => {
   it.each([
     ['pln', "unknown command 'pln' (did you mean plan?); see 'okstra --help'"],
-    ['plan', "'plan' needs a command: check, graph, show, approve; see 'okstra plan --help'"],
+    ['plan', "'plan' needs a command: check, graph, show, diff, approve; see 'okstra plan --help'"],
     ['plan chekc x.md', "unknown command 'chekc' (did you mean check?); see 'okstra plan --help'"],
     ['help plna', "unknown command 'plna' (did you mean plan?); see 'okstra --help'"],
     ['plan grph --help', "unknown command 'grph' (did you mean graph?); see 'okstra plan --help'"],

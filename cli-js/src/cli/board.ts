@@ -17,7 +17,7 @@ import type { Api, Context } from './context.js';
 import type { Options, Values } from './define.js';
 import { UsageError } from './exit.js';
 import { slashes } from './paths.js';
-import { findTask, projectRootOf, readFolder, readProject } from './project.js';
+import { findTask, okstraFolder, projectRootOf, readFolder, readProject } from './project.js';
 import { sayOf } from './talk.js';
 
 export { slashes };
@@ -116,6 +116,24 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
         ...(process?.pid_start == null ? {} : { pid_start: process.pid_start }),
       },
     },
+  };
+}
+
+/** A task without a plan: there is nothing to claim, only its own records. */
+export function withoutPlan(root: string, taskKey: string, context: Context): Board {
+  const { host } = context;
+  const api = context.api(0);
+  const bytes = new Uint8Array();
+  const none = `${okstraFolder(host, root)}/no-plan`;
+  return {
+    context,
+    api,
+    name: taskKey,
+    bytes,
+    isOnDisk: false,
+    layout: api.planLayout(none, root),
+    head: undefined,
+    facts: { plan: '', now: '', project_root: root, task_key: taskKey },
   };
 }
 

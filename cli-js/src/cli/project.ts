@@ -4,6 +4,7 @@ import { type Host, HostError } from '../host/host.js';
 import type { Context } from './context.js';
 import { UsageError } from './exit.js';
 import { slashes } from './paths.js';
+import type { RecordPlaces } from './records.js';
 import { sayOf } from './talk.js';
 
 /** The folders of okstra in a project; the second is that of older versions, which is only read. */
@@ -56,39 +57,53 @@ export interface Task {
   plan: string;
 }
 
-/** Finds the plan of a task from the current folder upwards. */
-export function findTask(host: Host, key: string, context: Context): Task {
+/** Where a task lies: found from the current folder upwards, whether or not the task is there. */
+export function placeTask(host: Host, key: string, context: Context): RecordPlaces {
   if (!/^[^:]+:[^:]+:.+$/s.test(key)) {
     throw new UsageError(`a task key is 'project:group:id', got '${key}'`);
   }
-  const api = context.api(0);
+  const { root, okstra } = projectHere(host);
+  checkProject(host, okstra, key);
+  return { root, okstra, task: context.api(0).taskFolder(okstra, key) };
+}
+
+/** The project of the current folder. */
+export function projectHere(host: Host): { root: string; okstra: string } {
   const here = slashes(host.realPath(host.cwd()));
-  const start = `${here}/.`;
-  const root = projectRootOf(host, start);
-  for (const okstra of root === undefined ? [] : [okstraFolder(host, root)]) {
-    checkProject(host, okstra, key);
-    const task = api.taskFolder(okstra, key);
-    const plan = api
-      .planCandidates({
-        project_root: root ?? '',
-        task_root: task,
-        evidence: readFolder(host, `${task}/runs/implementation/carry`),
-        latest_report_path: textOf(
-          readObject(host, `${task}/task-manifest.json`)?.latestReportPath,
-        ),
-        reports: namesIn(host, `${task}/runs/implementation-planning/reports`),
-      })
-      .find((candidate) => host.readIfThere(candidate) !== undefined);
-    if (plan !== undefined && root !== undefined) {
-      // As a person in this folder would name it.
-      return { root, plan: plan.startsWith(`${here}/`) ? plan.slice(here.length + 1) : plan };
-    }
+  const root = projectRootOf(host, `${here}/.`);
+  if (root === undefined) {
+    throw new UsageError(`no project above ${here}; go into its folder, or give --plan`);
   }
-  throw new UsageError(
-    root === undefined
-      ? `no project above ${here}; go into its folder, or give --plan`
-      : `the task ${key} has no plan in ${root}; give --plan`,
-  );
+  return { root, okstra: okstraFolder(host, root) };
+}
+
+/** The plan of a task, as a person in the current folder would name it. */
+export function planOf(
+  host: Host,
+  { root, task }: RecordPlaces,
+  context: Context,
+): string | undefined {
+  const candidates = context.api(0).planCandidates({
+    project_root: root,
+    task_root: task,
+    evidence: readFolder(host, `${task}/runs/implementation/carry`),
+    latest_report_path: textOf(readObject(host, `${task}/task-manifest.json`)?.latestReportPath),
+    reports: namesIn(host, `${task}/runs/implementation-planning/reports`),
+  });
+  const start = root.endsWith('/') ? root : `${root}/`;
+  // A link may lead out of the project where its name does not.
+  const inside = (path: string) => slashes(host.realPath(path)).startsWith(start);
+  const plan = candidates.find((path) => host.isFile(path) && inside(path));
+  const here = slashes(host.realPath(host.cwd()));
+  return plan?.startsWith(`${here}/`) ? plan.slice(here.length + 1) : plan;
+}
+
+/** Finds the plan of a task from the current folder upwards. */
+export function findTask(host: Host, key: string, context: Context): Task {
+  const places = placeTask(host, key, context);
+  const plan = planOf(host, places, context);
+  if (plan !== undefined) return { root: places.root, plan };
+  throw new UsageError(`the task ${key} has no plan in ${places.root}; give --plan`);
 }
 
 /** The JSON files of a folder with their texts. A link is not followed: it may lead anywhere. */
@@ -122,7 +137,7 @@ function checkProject(host: Host, okstra: string, key: string): void {
 }
 
 /** The id in `project.json`. */
-function projectId(host: Host, okstra: string): string | undefined {
+export function projectId(host: Host, okstra: string): string | undefined {
   const id = readObject(host, `${okstra}/project.json`)?.projectId;
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
@@ -141,12 +156,30 @@ export function readProject(host: Host, layout: PlanLayout): string | undefined 
 export function readObject(host: Host, path: string): Record<string, unknown> | undefined {
   const bytes = host.readIfThere(path);
   if (bytes === undefined) return undefined;
+  const text = new TextDecoder().decode(bytes);
+  const unusable = (place: string, reason: string) =>
+    new HostError(
+      'unreadable',
+      `${path}${place}`,
+      `not usable as JSON: ${reason}`,
+      'mend the file',
+    );
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+    value = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new HostError('unreadable', path, `no JSON: ${reason}`, 'mend the file');
+    throw unusable(placeOf(text, reason), reason);
   }
-  throw new HostError('unreadable', path, 'no JSON object', 'mend the file');
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  throw unusable(':1:1', 'not an object');
+}
+
+/** The line and column that the message of `JSON.parse` is about, as `:3:49`. */
+function placeOf(text: string, reason: string): string {
+  const position = /position (\d+)/.exec(reason)?.[1];
+  const at = reason.includes('end of JSON') ? text.length : Number(position ?? Number.NaN);
+  if (Number.isNaN(at)) return '';
+  const lines = text.slice(0, at).split('\n');
+  return `:${lines.length}:${[...(lines.at(-1) ?? '')].length + 1}`;
 }

@@ -3,9 +3,12 @@ import type { Entry } from '../cli/define.js';
 import { completion } from './completion.js';
 import { handoff } from './handoff.js';
 import { ledger } from './ledger.js';
+import { outcome } from './outcome.js';
 import { plan } from './plan.js';
+import { report } from './report.js';
 import { run } from './run.js';
 import { stage } from './stage.js';
+import { task } from './task.js';
 import { worktree } from './worktree.js';
 
 export const entries: Readonly<Record<string, Entry>> = {
@@ -15,5 +18,8 @@ export const entries: Readonly<Record<string, Entry>> = {
   worktree,
   handoff,
   run,
+  outcome,
+  task,
+  report,
   completion,
 };

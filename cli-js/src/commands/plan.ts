@@ -1,10 +1,12 @@
 /** `okstra plan`: everything about one plan. */
+import type { FactsInput } from '../../../npm-package/src/index.js';
+import { look, openBoard } from '../cli/board.js';
 import { colorOption, wantsColor } from '../cli/color.js';
 import type { Context } from '../cli/context.js';
 import { command, type Noun } from '../cli/define.js';
 import { FINDINGS, OK, REFUSED, USAGE, UsageError } from '../cli/exit.js';
 import { readInput } from '../cli/input.js';
-import { about, printableJson, sayOf } from '../cli/talk.js';
+import { about, printableJson, say, sayOf } from '../cli/talk.js';
 import { checkOnce, checkOptions, watchAndCheck } from './plan-check.js';
 
 const PLAN = { name: 'PLAN', text: "a Markdown plan; '-' reads standard input" } as const;
@@ -125,6 +127,67 @@ const show = command({
   },
 });
 
+const diff = command({
+  summary: 'Compare two plans by stage, and say which claims and finished stages a change touches',
+  details:
+    'Stages are matched by what stays the same: title, steps, number. The ledger is the one of NEW, or of OLD where NEW has none. Exit status: 0, with --exit-code 1 when the plans differ.',
+  examples: [
+    ['okstra plan diff old.md plan.md', 'what changed'],
+    ['git show HEAD:plan.md | okstra plan diff - plan.md', 'since the last commit'],
+    ['okstra plan diff --format markdown old.md plan.md', 'for a pull request'],
+  ],
+  argument: { name: 'PLAN', text: "OLD and NEW; '-' reads standard input", many: true },
+  options: {
+    format: {
+      kind: 'choice',
+      text: 'how to write it',
+      choices: ['terminal', 'json', 'markdown'],
+      default: 'terminal',
+    },
+    exitCode: { kind: 'flag', text: 'exit with status 1 when the plans differ' },
+    color: colorOption,
+  },
+  async run(paths, { format, exitCode, color }, context) {
+    const { host } = context;
+    const [oldPath, newPath] = paths;
+    if (paths.length !== 2 || oldPath === undefined || newPath === undefined) {
+      throw new UsageError('give two plans: okstra plan diff OLD NEW');
+    }
+    if (oldPath === '-' && newPath === '-') {
+      throw new UsageError("'-' (standard input) can be given once only");
+    }
+    const old = readInput(host, oldPath);
+    const input = readInput(host, newPath);
+    const nobody = { taskKey: undefined, implKey: undefined, session: undefined };
+    const boards = [input, old].flatMap(({ path }) =>
+      path === null
+        ? []
+        : [
+            openBoard(
+              { ...nobody, plan: path, claimId: undefined, json: false, dryRun: true },
+              context,
+            ),
+          ],
+    );
+    const board = boards.find(({ layout }) => host.exists(layout.ledger)) ?? boards[0];
+    if (board === undefined) throw new Error('one of the plans is a file');
+    // Which of the two cannot be read is said by its name.
+    for (const { name, bytes } of [old, input]) about(name, () => board.api.parsePlan(bytes));
+    const ask = (ledger: Uint8Array, facts: FactsInput) =>
+      about(input.name, () => board.api.planDiff(old.bytes, input.bytes, ledger, facts));
+    const { answer } = await look(board, ask, { dryRun: true, what: 'plan diff' });
+    for (const warning of answer.warnings) say(host, `warning: ${warning}`);
+    if (format === 'json') host.write(1, `${printableJson(answer)}\n`);
+    else {
+      const { diffMarkdown, showDiff } = await import('../lazy/diff.js');
+      const text =
+        format === 'markdown' ? diffMarkdown(answer) : showDiff(answer, wantsColor(host, 1, color));
+      host.write(1, text);
+    }
+    return exitCode && !answer.same ? FINDINGS : OK;
+  },
+});
+
 const approve = command({
   summary: "Tick the line '- [ ] Approved' of a plan",
   details:
@@ -178,6 +241,6 @@ function readChecked(path: string, context: Context) {
 }
 
 export const plan: Noun = {
-  summary: 'Check, draw, show and approve a plan',
-  verbs: { check, graph, show, approve },
+  summary: 'Check, draw, show, compare and approve plans',
+  verbs: { check, graph, show, diff, approve },
 };

@@ -1,15 +1,12 @@
 /** `okstra run`: everything a session begins with. */
 import type { ClaimRequest, FactsInput, RunRequestInput } from '../../../npm-package/src/index.js';
-import { type Board, decide, openBoard, slashes } from '../cli/board.js';
+import { type Board, decide, openBoard, slashes, withoutPlan } from '../cli/board.js';
 import type { Context } from '../cli/context.js';
 import { command } from '../cli/define.js';
 import { OK, REFUSED, UsageError } from '../cli/exit.js';
 import { okstraFolder } from '../cli/project.js';
+import { changeRecords, knownRuns, readRecords } from '../cli/records.js';
 import { about, printableJson, say, sayOf } from '../cli/talk.js';
-import { HostError } from '../host/host.js';
-
-/** How often the records of a task are tried again when another program changes them meanwhile. */
-const TRIES = 5;
 
 export const run = command({
   summary: 'Prepare a run: check the plan, claim the stage, write what the session begins with',
@@ -90,10 +87,9 @@ export const run = command({
     const okstra = okstraFolder(host, root);
     const { api } = board;
     const task = api.taskFolder(okstra, `${projectId}:${taskGroup}:${taskId}`);
-    const catalog = `${okstra}/discovery/task-catalog.json`;
-    const text = (path: string) => {
-      const bytes = host.readIfThere(path);
-      return bytes === undefined ? {} : { text: decoded(bytes, path) };
+    const records = () => {
+      const { project: _, ...texts } = readRecords(host, { root, okstra, task });
+      return texts;
     };
     const request = (): RunRequestInput => ({
       task_type: taskType ?? '',
@@ -110,9 +106,7 @@ export const run = command({
       },
       render_only: preview,
       known: knownRuns(host, task, taskType ?? ''),
-      ...renamed('manifest', text(`${task}/task-manifest.json`)),
-      ...renamed('catalog', text(catalog)),
-      ...renamed('latest', text(`${okstra}/discovery/latest-task.json`)),
+      ...records(),
     });
     const claimId = host.newId();
     const ask = (ledger: Uint8Array, facts: FactsInput) =>
@@ -121,25 +115,22 @@ export const run = command({
       await claimFirst(board, ask, { ...request().claim, claim_id: claimId });
     }
     const once = () => decide(board, ask, { dryRun: preview, what: 'run' });
-    // The catalog is the project's: tasks that are prepared at the same time take turns.
-    const lock = `${host.home()}/locks/${api.lockName(catalog)}`;
     const { answer } = preview
       ? await once()
-      : await host.withLock(lock, 'okstra run', 30_000, async () => {
-          for (let tries = 1; ; tries += 1) {
+      : await changeRecords(context, api, okstra, {
+          what: 'run',
+          once: async () => {
             try {
               return await once();
             } catch (error) {
-              const changed =
-                error instanceof HostError && ['changed', 'exists'].includes(error.reason);
-              if (!changed || tries === TRIES) {
-                sayOfClaim(board, claimId);
-                throw error;
-              }
               // The claim stands by now; asking with its id answers with the same one.
               board.facts.caller = { ...board.facts.caller, claim_id: claimId };
+              throw error;
             }
-          }
+          },
+        }).catch((error: unknown) => {
+          sayOfClaim(board, claimId);
+          throw error;
         });
     if (values.json) {
       host.write(1, `${printableJson(preview ? { ...answer, dry_run: true } : answer)}\n`);
@@ -240,56 +231,4 @@ function openRun(
     taskKey,
     ...(approved === undefined ? {} : { text: approved }),
   });
-}
-
-/** A run of a phase that has no plan: there is nothing to claim, only the task's own records. */
-function withoutPlan(root: string, taskKey: string, context: Context): Board {
-  const { host } = context;
-  const api = context.api(0);
-  const bytes = new Uint8Array();
-  const none = `${okstraFolder(host, root)}/no-plan`;
-  return {
-    context,
-    api,
-    name: taskKey,
-    bytes,
-    isOnDisk: false,
-    layout: api.planLayout(none, root),
-    head: undefined,
-    facts: { plan: '', now: '', project_root: root, task_key: taskKey },
-  };
-}
-
-/** A text with every character of the file, so that it can be written back as it was. */
-function decoded(bytes: Uint8Array, path: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new HostError('unreadable', path, 'not UTF-8', 'save it as UTF-8');
-  }
-}
-
-/** `{ text }` under another name. */
-function renamed<K extends string>(name: K, { text }: { text?: string }): { [P in K]?: string } {
-  return (text === undefined ? {} : { [name]: text }) as { [P in K]?: string };
-}
-
-/** The folders of a run whose files have its number. */
-const KINDS = ['manifests', 'prompts', 'state', 'reports', 'worker-results'];
-
-/** What runs of a phase have written, below `runs`: stages have a folder each. */
-function knownRuns(host: Context['host'], task: string, taskType: string): string[] {
-  const runs = `${task}/runs`;
-  const folders =
-    taskType === 'implementation'
-      ? host
-          .list(`${runs}/${taskType}`)
-          .filter((name) => name.startsWith('stage-'))
-          .map((name) => `${taskType}/${name}`)
-      : [taskType];
-  return folders.flatMap((folder) =>
-    KINDS.flatMap((kind) =>
-      host.list(`${runs}/${folder}/${kind}`).map((name) => `${folder}/${kind}/${name}`),
-    ),
-  );
 }

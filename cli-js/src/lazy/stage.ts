@@ -84,7 +84,7 @@ export async function showStages(list: StageList, style: Style): Promise<string>
 
 function stateOf({ state, claim, stale }: StageLine): string {
   const life = claim === null || claim.life === 'live' ? '' : ` (${claim.life})`;
-  return `${WORD[state]}${life}${stale ? ', stale' : ''}`;
+  return `${WORD[state]}${life}${stale === null ? '' : ', evidence stale'}`;
 }
 
 /** A claimed stage: everything a session needs to build it. */
@@ -115,6 +115,8 @@ export function showStage(answer: ShowAnswer, _style: Style): string {
     ['since', line.since],
     ['head', line.head],
     ['verdict', line.verdict],
+    ['stale', line.stale?.why ?? null],
+    ['built on it', line.stale?.built_on.join(', ') ?? null],
     ['evidence', FINISHED.has(line.state) ? answer.carry_path : null],
     ['free with', line.claim?.free_with ?? null],
   ];

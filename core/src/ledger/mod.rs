@@ -11,7 +11,7 @@ pub(crate) mod write;
 use serde::Serialize;
 
 pub use read::BadLine;
-pub use state::{Claim, Done, LedgerState, PullRequest, Released, StageRecord, Verified};
+pub use state::{Claim, Done, DoneHead, LedgerState, PullRequest, Released, StageRecord, Verified};
 
 /// What a row says about its stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

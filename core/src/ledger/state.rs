@@ -39,6 +39,9 @@ pub struct Claim {
     pub base_commit: Option<String>,
     /// The digest of the stage's text when it was started.
     pub plan_digest: Option<String>,
+    /// The number of its row among the usable ones, from 1: what came before and what after.
+    #[serde(skip)]
+    pub at: u32,
 }
 
 /// The latest `done` row of a stage.
@@ -57,6 +60,18 @@ pub struct Done {
     pub claim_id: Option<String>,
     /// The digest of the stage's text it was built against.
     pub plan_digest: Option<String>,
+    /// The number of its row among the usable ones, from 1.
+    #[serde(skip)]
+    pub at: u32,
+}
+
+/// A commit that a stage ended with, by the `done` row that first said so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DoneHead {
+    /// The number of the row among the usable ones, from 1.
+    pub at: u32,
+    /// The commit.
+    pub head: String,
 }
 
 /// The latest `verified` row of a stage.
@@ -118,6 +133,10 @@ pub struct StageRecord {
     pub done: Option<Done>,
     /// How many `done` rows there are.
     pub done_rows: u32,
+    /// The commits it ended with, in order; more than one where it was done again. A row that
+    /// repeats when the stage was completed only says what its commit is called since history was
+    /// rewritten: it takes the place of the one before.
+    pub heads: Vec<DoneHead>,
     /// The latest `verified` row.
     pub verified: Option<Verified>,
     /// The latest `pr` row. The stages it covers share it: a copy for each would grow with the
@@ -138,6 +157,20 @@ impl StageRecord {
     /// Whether a row with this key and status would repeat one that stands.
     pub(crate) fn is_taken(&self, key: &str, status: Status) -> bool {
         self.taken.get(key).is_some_and(|bits| bits & bit(status) != 0)
+    }
+
+    /// Notes the commit that a `done` row names.
+    fn ends_with(&mut self, at: u32, row: &Row<'_>) {
+        let Some(head) = row.head_commit.as_deref().filter(|head| !head.is_empty()) else {
+            return;
+        };
+        let is_renamed = self.done.as_ref().is_some_and(|done| {
+            !done.completed_at.is_empty() && Some(done.completed_at.as_str()) == row.at.as_deref()
+        });
+        match self.heads.last_mut() {
+            Some(last) if is_renamed || last.head == head => head.clone_into(&mut last.head),
+            _ => self.heads.push(DoneHead { at, head: head.to_owned() }),
+        }
     }
 
     fn take(&mut self, key: &str, status: Status) {
@@ -166,6 +199,8 @@ pub struct LedgerState {
     pub stages: BTreeMap<u32, StageRecord>,
     /// How many rows could be used.
     pub rows: u32,
+    /// How many rows were taken, those about to be appended among them.
+    taken: u32,
     /// The first bad lines; see [`MOST_BAD`].
     pub bad: Vec<BadLine>,
     /// How many bad lines there are.
@@ -239,6 +274,8 @@ impl LedgerState {
 
     /// Takes one more row: one that was read, or one about to be appended.
     pub(crate) fn apply(&mut self, row: Row<'_>) {
+        self.taken = self.taken.saturating_add(1);
+        let at = self.taken;
         let Some(status) = row.status else {
             return;
         };
@@ -265,11 +302,12 @@ impl LedgerState {
                     return;
                 }
                 record.take(&row.impl_task_key, status);
-                record.claims.push(claim(row));
+                record.claims.push(Claim { at, ..claim(row) });
             }
             Status::Done => {
                 record.take(&row.impl_task_key, status);
                 record.done_rows = record.done_rows.saturating_add(1);
+                record.ends_with(at, &row);
                 record.done = Some(Done {
                     impl_task_key: row.impl_task_key.into_owned(),
                     completed_at: text(row.at),
@@ -277,6 +315,7 @@ impl LedgerState {
                     head_commit: text(row.head_commit),
                     claim_id: owned(row.claim_id),
                     plan_digest: owned(row.plan_digest),
+                    at,
                 });
             }
             Status::Verified => {
@@ -342,6 +381,7 @@ fn claim(row: Row<'_>) -> Claim {
         branch: owned(row.branch),
         base_commit: owned(row.base_commit),
         plan_digest: owned(row.plan_digest),
+        at: 0,
     }
 }
 

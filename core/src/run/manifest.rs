@@ -11,44 +11,91 @@ use crate::json_edit::Segment::{Index, Key};
 use crate::json_edit::{JsonFault, JsonText, Segment};
 use crate::layout::join;
 
+/// The task's manifest, in its folder.
+pub(crate) const MANIFEST: &str = "task-manifest.json";
+
+/// The catalog, in the project's folder of okstra.
+pub(crate) const CATALOG: &str = "discovery/task-catalog.json";
+
+/// The note of the latest task, in the same folder.
+pub(crate) const LATEST: &str = "discovery/latest-task.json";
+
 /// A document before its first member.
-const EMPTY: &str = "{}\n";
+pub(super) const EMPTY: &str = "{}\n";
 
 /// The changes of the task's manifest, the catalog and the note of the latest task.
 pub(super) fn changes(
     request: &BundleRequest,
     places: &Places<'_>,
 ) -> Result<[Option<Change>; 3], BundleError> {
-    let path = join(&places.task_root, "task-manifest.json");
+    let path = join(&places.task_root, MANIFEST);
     let mut manifest = read(&path, request.manifest.as_deref())?;
-    if let Some(found) = manifest.get_str(&[Key("taskKey")])
-        && !found.is_empty()
-        && found != places.task_key
-    {
-        let wanted = places.task_key.clone();
-        return Err(BundleError::OtherTask { path, found, wanted });
-    }
+    same_task(&path, &manifest, places)?;
     of_task(&mut manifest, request, places).map_err(|fault| BundleError::json(&path, fault))?;
 
-    let catalog_path = join(&request.okstra_root, "discovery/task-catalog.json");
+    let catalog_path = join(&request.okstra_root, CATALOG);
     let mut catalog = read(&catalog_path, request.catalog.as_deref())?;
     in_catalog(&mut catalog, &manifest, request, places)
         .map_err(|fault| BundleError::json(&catalog_path, fault))?;
 
-    let latest_path = join(&request.okstra_root, "discovery/latest-task.json");
+    let latest_path = join(&request.okstra_root, LATEST);
     let mut latest = read(&latest_path, request.latest.as_deref())?;
-    let members = [
-        ("taskKey", Value::from(places.task_key.as_str())),
-        ("taskRoot", Value::from(places.short(&places.task_root))),
-        ("updatedAt", Value::from(request.now.as_str())),
-    ];
-    set_all(&mut latest, &[], &members).map_err(|fault| BundleError::json(&latest_path, fault))?;
+    as_latest(&mut latest, request, places)
+        .map_err(|fault| BundleError::json(&latest_path, fault))?;
 
     Ok([
         change(path, request.manifest.as_ref(), manifest),
         change(catalog_path, request.catalog.as_ref(), catalog),
         change(latest_path, request.latest.as_ref(), latest),
     ])
+}
+
+/// Refuses a manifest of another task: two ids can have one folder name.
+pub(super) fn same_task(
+    path: &str,
+    manifest: &JsonText,
+    places: &Places<'_>,
+) -> Result<(), BundleError> {
+    match manifest.get_str(&[Key("taskKey")]) {
+        Some(found) if !found.is_empty() && found != places.task_key => {
+            let wanted = places.task_key.clone();
+            Err(BundleError::OtherTask { path: path.to_owned(), found, wanted })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The note of the latest task.
+pub(super) fn as_latest(
+    json: &mut JsonText,
+    request: &BundleRequest,
+    places: &Places<'_>,
+) -> Result<(), JsonFault> {
+    let members = [
+        ("taskKey", Value::from(places.task_key.as_str())),
+        ("taskRoot", Value::from(places.short(&places.task_root))),
+        ("updatedAt", Value::from(request.now.as_str())),
+    ];
+    set_all(json, &[], &members)
+}
+
+/// The manifest of a task that nothing was done for yet.
+pub(super) fn of_new_task(
+    json: &mut JsonText,
+    request: &BundleRequest,
+    places: &Places<'_>,
+) -> Result<(), JsonFault> {
+    identity(json, request, places)?;
+    let text = |text: &str| Value::from(text);
+    let none = [("currentPhase", text("")), ("currentPhaseState", text("not-started"))];
+    set_all(json, &[Key("workflow")], &none)?;
+    for phase in PHASES {
+        json.set(&[Key("workflow"), Key("phaseStates"), Key(phase)], &text("not-started"))?;
+    }
+    let ends =
+        [("lastCompletedPhase", text("")), ("nextRecommendedPhase", text(&request.task_type))];
+    set_all(json, &[Key("workflow")], &ends)?;
+    set_all(json, &[], &[("currentStatus", text("created"))])
 }
 
 fn read(path: &str, text: Option<&str>) -> Result<JsonText, BundleError> {
@@ -67,18 +114,8 @@ fn of_task(
     request: &BundleRequest,
     places: &Places<'_>,
 ) -> Result<(), JsonFault> {
+    identity(json, request, places)?;
     let text = |text: &str| Value::from(text);
-    keep(json, "schemaVersion", &Value::from(1))?;
-    let identity = [
-        ("taskKey", text(&places.task_key)),
-        ("projectId", text(&request.project_id)),
-        ("taskGroup", text(&request.task_group)),
-        ("taskId", text(&request.task_id)),
-        ("taskType", text(&request.task_type)),
-    ];
-    set_all(json, &[], &identity)?;
-    keep(json, "createdAt", &text(&request.now))?;
-    set_all(json, &[], &[("updatedAt", text(&request.now))])?;
     workflow(json, &request.task_type)?;
     let run = [
         ("latestRunPath", text(&places.short(&places.run))),
@@ -90,6 +127,26 @@ fn of_task(
         set_all(json, &[], &[("approvedPlanPath", text(plan))])?;
     }
     Ok(())
+}
+
+/// Who the task is, and since when.
+fn identity(
+    json: &mut JsonText,
+    request: &BundleRequest,
+    places: &Places<'_>,
+) -> Result<(), JsonFault> {
+    let text = |text: &str| Value::from(text);
+    keep(json, "schemaVersion", &Value::from(1))?;
+    let identity = [
+        ("taskKey", text(&places.task_key)),
+        ("projectId", text(&request.project_id)),
+        ("taskGroup", text(&request.task_group)),
+        ("taskId", text(&request.task_id)),
+        ("taskType", text(&request.task_type)),
+    ];
+    set_all(json, &[], &identity)?;
+    keep(json, "createdAt", &text(&request.now))?;
+    set_all(json, &[], &[("updatedAt", text(&request.now))])
 }
 
 /// Sets a member that is not there.
@@ -149,7 +206,7 @@ fn workflow(json: &mut JsonText, phase: &str) -> Result<(), JsonFault> {
 }
 
 /// The task's entry in the catalog: it mirrors the manifest. The other entries stay.
-fn in_catalog(
+pub(super) fn in_catalog(
     json: &mut JsonText,
     manifest: &JsonText,
     request: &BundleRequest,
@@ -173,6 +230,12 @@ fn in_catalog(
         ("taskRoot", text(&places.short(&places.task_root))),
     ];
     set_all(json, &entry, &identity)?;
+    mirror(json, manifest, at)
+}
+
+/// Repeats in an entry of the catalog what the manifest says of the task's standing.
+pub(super) fn mirror(json: &mut JsonText, manifest: &JsonText, at: usize) -> Result<(), JsonFault> {
+    const TASKS: Segment<'static> = Key("tasks");
     let mirrored = [
         (Some(Key("workflow")), "currentPhase"),
         (Some(Key("workflow")), "currentPhaseState"),
@@ -189,7 +252,7 @@ fn in_catalog(
         match manifest.get_str(&from) {
             Some(value) => json.set(&to, &Value::from(value))?,
             // What the manifest does not say, the catalog may know from before.
-            None if json.has(&to) => {}
+            None if json.has(&to) || name == "updatedAt" => {}
             None => json.set(&to, &Value::from(""))?,
         }
     }

@@ -5,13 +5,18 @@
 //! the note of the latest task. Nothing is written here, so that a preview and a real run render
 //! the same way.
 
+mod create;
 mod manifest;
 mod prepare;
 mod prompt;
+pub(crate) mod records;
+mod report;
 
 use std::fmt::Write as _;
 
+pub use create::{CreateAnswer, CreateRequest, create};
 pub use prepare::{RunAnswer, RunRequest, prepare};
+pub use report::{ReportAnswer, ReportPair, ReportRequest, report_pair, report_paths};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -251,7 +256,7 @@ pub enum BundleError {
 }
 
 impl BundleError {
-    fn json(path: &str, fault: JsonFault) -> Self {
+    pub(crate) fn json(path: &str, fault: JsonFault) -> Self {
         Self::Json {
             path: path.to_owned(),
             line: fault.line,

@@ -188,7 +188,7 @@ fn bundle_stage(
 
 /// The number behind the highest that any file of this folder has: a report, a prompt or a result of
 /// an older tool counts as well as a manifest.
-fn next_sequence(known: &[String], folder: &str, task_type: &str) -> u32 {
+pub(super) fn next_sequence(known: &[String], folder: &str, task_type: &str) -> u32 {
     let number = |path: &String| {
         let rest = path.strip_prefix(folder)?.strip_prefix('/')?;
         let (_, name) = rest.split_once('/').filter(|(_, name)| !name.contains('/'))?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::effect::{Decision, Effect};
 use super::facts::Facts;
 use super::refusal::StageRefusal;
+use super::stale::Stale;
 use crate::check::{self, CheckOptions};
 use crate::choose::{ChooseRequest, Holder, Order, StageFacts};
 use crate::claims::{self, ClaimView, Life};
@@ -75,6 +76,8 @@ pub(super) struct Board<'d, 'a> {
     pub(super) sidecars: BTreeMap<u32, Sidecar>,
     /// The sidecars that count for nothing, with the reason.
     pub(super) unusable: BTreeMap<u32, String>,
+    /// The done stages whose evidence is stale, ascending.
+    pub(super) stale: Vec<(u32, Stale)>,
     pub(super) warnings: Vec<String>,
     pub(super) now_ms: i64,
 }
@@ -115,6 +118,7 @@ impl<'d, 'a> Board<'d, 'a> {
             rows: Rows::default(),
             sidecars: BTreeMap::new(),
             unusable: BTreeMap::new(),
+            stale: Vec::new(),
             warnings: Vec::new(),
             now_ms,
         };
@@ -241,13 +245,16 @@ impl<'d, 'a> Board<'d, 'a> {
                 unknown.join(", ")
             ));
         }
-        let changed: Vec<String> =
-            self.stale().into_iter().map(|stage| stage.to_string()).collect();
-        if !changed.is_empty() {
-            self.warnings.push(format!(
-                "the plan's text changed since these stages were done: {}",
-                changed.join(", ")
-            ));
+        self.stale = self.find_stale();
+        for (stage, stale) in &self.stale {
+            let on: Vec<String> = stale.built_on.iter().map(ToString::to_string).collect();
+            let built = if on.is_empty() {
+                String::new()
+            } else {
+                format!("; built on it: {}", on.join(", "))
+            };
+            self.warnings
+                .push(format!("stage {stage} is done, evidence stale: {}{built}", stale.why));
         }
         for (stage, sidecar) in &self.sidecars {
             let row = self.doc.row_of.get(*stage).and_then(|at| self.doc.map.rows.get(at));
@@ -261,15 +268,6 @@ impl<'d, 'a> Board<'d, 'a> {
                 ));
             }
         }
-    }
-
-    /// The done stages whose text in the plan is another than the one they were built against.
-    pub(super) fn stale(&self) -> Vec<u32> {
-        let differs = |(stage, record): (&u32, &crate::ledger::StageRecord)| {
-            let built = record.done.as_ref()?.plan_digest.as_deref()?;
-            (self.digest(*stage)? != built).then_some(*stage)
-        };
-        self.state.stages.iter().filter_map(differs).collect()
     }
 
     /// The row of a stage.

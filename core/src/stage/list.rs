@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::board::{self, Board, holder_name};
 use super::effect::Decision;
 use super::facts::Facts;
+use super::stale::Stale;
 use crate::check::{self, CheckOptions};
 use crate::choose::{self, Explanation, Order, Readiness};
 use crate::claims::ClaimView;
@@ -66,8 +67,8 @@ pub struct StageLine {
     pub head: Option<String>,
     /// The claim of a running stage.
     pub claim: Option<ClaimView>,
-    /// Whether the plan's text changed since it was done.
-    pub stale: bool,
+    /// Why its evidence is not true any more, and who built on it; `null` where it is.
+    pub stale: Option<Stale>,
     /// The latest verification.
     pub verdict: Option<Verdict>,
     /// The latest pull request.
@@ -100,13 +101,12 @@ pub fn list(plan: &[u8], ledger: &[u8], facts: &Facts) -> Result<Decision<StageL
     drop(request);
     let waves =
         crate::order::FirstOf::new(graph.nodes.iter().enumerate().map(|(at, it)| (it.stage, at)));
-    let stale = board.stale();
     let stages = explained
         .iter()
         .map(|it| {
             let node = waves.get(it.stage).and_then(|at| graph.nodes.get(at));
             let wave = node.and_then(|node| node.wave);
-            line(&board, it.stage, wave, Some(it), stale.binary_search(&it.stage).is_ok())
+            line(&board, it.stage, wave, Some(it))
         })
         .collect();
     let answer = StageList {
@@ -122,7 +122,6 @@ pub(super) fn line(
     stage: u32,
     wave: Option<u32>,
     explained: Option<&Explanation>,
-    is_stale: bool,
 ) -> StageLine {
     let record = board.state.stage(stage).cloned().unwrap_or_default();
     let accepted = record.verified.as_ref().is_some_and(|it| it.verdict == Some(Verdict::Accepted));
@@ -168,7 +167,7 @@ pub(super) fn line(
         since,
         head: head.filter(|head| !head.is_empty()).cloned(),
         claim: record.holder().map(|claim| board.view(claim)),
-        stale: is_stale,
+        stale: board.stale_of(stage).cloned(),
         verdict: record.verified.and_then(|it| it.verdict),
         pull_request: record.pr.as_deref().cloned(),
     }

@@ -7,6 +7,7 @@
 mod board;
 mod brief;
 mod claim;
+mod diff;
 mod done;
 mod effect;
 mod facts;
@@ -16,12 +17,15 @@ mod hand_over;
 mod history;
 mod list;
 mod next;
+mod outcome;
 mod refusal;
+mod stale;
 
 pub(crate) use board::valid_plan;
 pub(crate) use brief::task_carry_path;
 pub use brief::{CarryIn, StageBrief, ValidationCommand};
 pub use claim::{ClaimAnswer, ClaimRequest, claim};
+pub use diff::{BuiltAgainst, DiffAnswer, TouchedDone, Touches, TouchingDiff, plan_diff};
 pub use done::{DoneAnswer, DoneRequest, GitFacts, done};
 pub use effect::{Decision, Effect};
 pub use facts::{EvidenceFile, Facts};
@@ -33,4 +37,8 @@ pub use hand_over::{
 pub use history::history;
 pub use list::{StageLine, StageList, StageState, list};
 pub use next::{NextAnswer, NextRequest, ShowAnswer, next, show};
+pub use outcome::{
+    EvidenceGrade, OutcomeAnswer, OutcomeReason, OutcomeRequest, StageOutcome, outcome,
+};
 pub use refusal::StageRefusal;
+pub use stale::{Stale, StaleReason};

@@ -118,8 +118,7 @@ pub fn show(
     let explained = choose::overview(&request).into_iter().find(|it| it.stage == stage);
     drop(request);
     let wave = graph.nodes.iter().find(|node| node.stage == stage).and_then(|node| node.wave);
-    let is_stale = board.stale().contains(&stage);
-    let line = line(&board, stage, wave, explained.as_ref(), is_stale);
+    let line = line(&board, stage, wave, explained.as_ref());
     let answer = ShowAnswer { brief: board.brief(stage), line, warnings: board.warnings.clone() };
     Ok(board.decided(Vec::new(), answer))
 }

@@ -641,7 +641,7 @@ fn an_approval_at_the_end_can_be_ticked_at_any_time() {
     for text in [&base, &ticked, &open] {
         let (answer, warnings) =
             Disk::default().settle(list(text.as_bytes(), ledger.as_bytes(), &facts()));
-        assert!(!answer.stages[0].stale && warnings.is_empty(), "{warnings:?}");
+        assert!(answer.stages[0].stale.is_none() && warnings.is_empty(), "{warnings:?}");
     }
 }
 
@@ -654,20 +654,91 @@ fn a_done_stage_whose_text_changed_is_stale() {
     ];
     let ledger = ledger.concat();
     let after = before.replace("Part 1 works", "Part 1 rests");
-    let words = "the plan's text changed since these stages were done: 1";
+    let words = "stage 1 is done, evidence stale: its text in the plan changed; built on it: 2";
     for (text, stale) in [(&before, [false, false]), (&after, [true, false])] {
         let decision = list(text.as_bytes(), ledger.as_bytes(), &facts());
         let (answer, warnings) = Disk::default().settle(decision);
-        let found: Vec<bool> = answer.stages.iter().map(|line| line.stale).collect();
+        let found: Vec<bool> = answer.stages.iter().map(|line| line.stale.is_some()).collect();
         assert_eq!(found, stale);
         assert_eq!(warnings.iter().any(|line| line == words), stale[0], "{warnings:?}");
         let decision = show(text.as_bytes(), ledger.as_bytes(), &facts(), 1);
-        assert_eq!(Disk::default().settle(decision).0.line.stale, stale[0]);
+        assert_eq!(Disk::default().settle(decision).0.line.stale.is_some(), stale[0]);
     }
     // A row of an older tool says nothing of the text it was built against.
     let old = done_row(1, &json!({}));
     let (answer, _) = Disk::default().settle(list(after.as_bytes(), old.as_bytes(), &facts()));
-    assert!(!answer.stages[0].stale);
+    assert!(answer.stages[0].stale.is_none());
+}
+
+/// What happens behind the first rows, and what is stale then: the stage, why, and who built on it.
+type Case<'a> = (&'a str, Vec<String>, Vec<(u32, &'a str, Vec<u32>)>);
+
+/// Evidence is stale where a dependency ends with another commit than the stage was built upon.
+#[test]
+fn a_done_stage_whose_dependency_moved_is_stale() {
+    let facts = Facts { sightings: Some(Sightings::default()), ..facts() };
+    let plan = plan(&[on(&[]), on(&[1]), on(&[2]), on(&[3])]);
+    let started = |stage: u32| {
+        format!(
+            "{}\n",
+            json!({"impl_task_key": "k", "stage": stage, "status": "started",
+                "started_at": "2026-03-01T00:00:00Z", "head_commit": "0000000", "claim_id": format!("c{stage}")})
+        )
+    };
+    let done = |stage: u32, head: &str, at: &str| {
+        done_row(
+            stage,
+            &json!({"impl_task_key": "k", "head_commit": head, "completed_at": at, "claim_id": format!("c{stage}")}),
+        )
+    };
+    let (first, again) = ("2026-03-02T00:00:00Z", "2026-03-03T00:00:00Z");
+    let base = [done(1, "aaaaaaaaa", first), started(2), done(2, "bbbbbbbbb", first), started(3)];
+    let moved = "stage 1 ended with aaaaaaa, now with ccccccc";
+    let cases: Vec<Case<'_>> = vec![
+        ("nothing", vec![], vec![]),
+        ("the same head again", vec![done(1, "aaaaaaaaa", again)], vec![]),
+        ("its whole name", vec![done(1, "aaaaaaaaaffff", again)], vec![]),
+        ("another head", vec![done(1, "ccccccccc", again)], vec![(2, moved, vec![3])]),
+        (
+            "another head, and the stage was done again upon it",
+            vec![done(1, "ccccccccc", again), done(2, "ddddddddd", again)],
+            vec![],
+        ),
+        (
+            "there and back",
+            vec![done(1, "ccccccccc", again), done(1, "aaaaaaaaa", "2026-03-04T00:00:00Z")],
+            vec![],
+        ),
+        ("history was rewritten: only its name is new", vec![done(1, "ccccccccc", first)], vec![]),
+        ("no head", vec![done(1, "", again)], vec![]),
+    ];
+    for (what, more, wanted) in cases {
+        let ledger = [base.concat(), more.concat()].concat();
+        let (answer, warnings) =
+            Disk::default().settle(list(plan.as_bytes(), ledger.as_bytes(), &facts));
+        let found: Vec<(u32, &str, Vec<u32>)> = answer
+            .stages
+            .iter()
+            .filter_map(|line| {
+                let stale = line.stale.as_ref()?;
+                Some((line.stage, stale.why.as_str(), stale.built_on.clone()))
+            })
+            .collect();
+        assert_eq!(found, wanted, "{what}");
+        let said = warnings.iter().filter(|line| line.contains("evidence stale")).count();
+        assert_eq!(said, wanted.len(), "{what}: {warnings:?}");
+    }
+    // A dependency that moves while the stage is built: it began upon the old one.
+    let rows = [
+        done(1, "aaaaaaaaa", first),
+        started(2),
+        done(1, "ccccccccc", again),
+        done(2, "bbbbbbbbb", again),
+    ];
+    let decision = list(plan.as_bytes(), rows.concat().as_bytes(), &facts);
+    let (answer, _) = Disk::default().settle(decision);
+    let why = answer.stages[1].stale.as_ref().map(|stale| stale.why.as_str());
+    assert_eq!(why, Some(moved));
 }
 
 #[test]

@@ -284,7 +284,7 @@ impl World {
             assert!(fits && line.stage == it.stage, "{line:?} {it:?}");
             assert_eq!(line.waits_for, it.waits_for);
             assert_eq!(line.claim.is_some(), it.readiness == Readiness::Running);
-            assert!(!line.stale);
+            assert!(line.stale.is_none());
         }
         let ready = answer.stages.iter().any(|it| it.readiness == Readiness::Ready);
         assert_eq!(ready, answer.choice.is_some());

@@ -7,9 +7,11 @@
 )]
 
 mod claims;
+mod diffs;
 mod finishing;
 mod ledgers;
 mod life;
+mod outcomes;
 mod records;
 mod selector;
 mod support;

@@ -29,6 +29,11 @@ export function checkMerge(request: string): any;
 export function checkPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
 
 /**
+ * Makes a task.
+ */
+export function createTask(request: string): any;
+
+/**
  * Applies every repair the findings carry.
  */
 export function fixPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
@@ -52,6 +57,11 @@ export function parsePlan(source: Uint8Array | number[]): any;
  * Where the plan of a task may lie.
  */
 export function planCandidates(task: string): any;
+
+/**
+ * Compares two plans by stage.
+ */
+export function planDiff(old: Uint8Array | number[], _new: Uint8Array | number[], ledger: Uint8Array | number[], facts: string): any;
 
 /**
  * The graph of a plan.
@@ -146,6 +156,16 @@ export function repairLedger(source: Uint8Array | number[]): any;
 export function repairWorktrees(facts: string, request: string): any;
 
 /**
+ * The two files of a report, by the path of either.
+ */
+export function reportPair(path: string): any;
+
+/**
+ * Where the reports of a phase lie.
+ */
+export function reportPaths(request: string): any;
+
+/**
  * The stages that somebody is about to build.
  */
 export function reservedStages(facts: string, request: string): any;
@@ -231,6 +251,11 @@ export function takePanic(): any;
 export function taskFolder(okstra_root: string, task_key: string): any;
 
 /**
+ * Whether an implementation is complete.
+ */
+export function taskOutcome(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
  * The version of the core.
  */
 export function version(): any;
@@ -249,11 +274,13 @@ export interface InitOutput {
     readonly checkLedger: (a: number, b: number) => any;
     readonly checkMerge: (a: number, b: number) => any;
     readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
+    readonly createTask: (a: number, b: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly handOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly lockName: (a: number, b: number) => any;
     readonly parsePlan: (a: number, b: number) => any;
     readonly planCandidates: (a: number, b: number) => any;
+    readonly planDiff: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly planGraph: (a: number, b: number) => any;
     readonly planLayout: (a: number, b: number, c: number, d: number) => any;
     readonly prepareRun: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
@@ -271,6 +298,8 @@ export interface InitOutput {
     readonly renderGraph: (a: number, b: number, c: number, d: number) => any;
     readonly repairLedger: (a: number, b: number) => any;
     readonly repairWorktrees: (a: number, b: number, c: number, d: number) => any;
+    readonly reportPair: (a: number, b: number) => any;
+    readonly reportPaths: (a: number, b: number) => any;
     readonly reservedStages: (a: number, b: number, c: number, d: number) => any;
     readonly rules: () => any;
     readonly showLedger: (a: number, b: number) => any;
@@ -288,6 +317,7 @@ export interface InitOutput {
     readonly start: () => void;
     readonly takePanic: () => any;
     readonly taskFolder: (a: number, b: number, c: number, d: number) => any;
+    readonly taskOutcome: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly version: () => any;
     readonly worktreePlaces: (a: number, b: number) => any;
     readonly __wbindgen_externrefs: WebAssembly.Table;

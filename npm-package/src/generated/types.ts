@@ -48,6 +48,20 @@ export type Approval = {
 };
 
 /**
+ * What became of the plan itself.
+ */
+export type ApprovalChange = {
+  /**
+   * The approval before.
+   */
+  from: ApprovalState;
+  /**
+   * The approval now.
+   */
+  to: ApprovalState;
+};
+
+/**
  * The state of the approval line.
  */
 export type ApprovalState = 'approved' | 'pending' | 'missing';
@@ -302,6 +316,11 @@ export type BeginRequest = {
    */
   sync_dirs: Array<string>;
 };
+
+/**
+ * Which of the two texts a finished stage was built against.
+ */
+export type BuiltAgainst = 'old' | 'new' | 'other';
 
 /**
  * Everything a run begins with.
@@ -788,6 +807,86 @@ export type Conflict = {
 };
 
 /**
+ * A task that was made, or was there.
+ */
+export type CreateAnswer = {
+  /**
+   * Its key.
+   */
+  task_key: string;
+  /**
+   * Its folder, absolute.
+   */
+  task_root: string;
+  /**
+   * Whether it is new.
+   */
+  created: boolean;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * A task to make.
+ */
+export type CreateRequest = {
+  /**
+   * The id of the project.
+   */
+  project_id: string;
+  /**
+   * The group of the task.
+   */
+  task_group: string;
+  /**
+   * The id of the task.
+   */
+  task_id: string;
+  /**
+   * The absolute path of the project's folder.
+   */
+  project_root: string;
+  /**
+   * The absolute path of the project's folder of okstra.
+   */
+  okstra_root: string;
+  /**
+   * The phase it begins with, one of `PHASES`. Default `requirements-discovery`.
+   */
+  task_type?: string;
+  /**
+   * What it is about, in one line.
+   */
+  title?: string;
+  /**
+   * The work category, which the names of its branches begin with.
+   */
+  work_category?: string;
+  /**
+   * Now, in ISO 8601 with its zone.
+   */
+  now: string;
+  /**
+   * The text of `project.json` where it exists.
+   */
+  project?: string;
+  /**
+   * The text of the task's manifest where it exists.
+   */
+  manifest?: string;
+  /**
+   * The text of `discovery/task-catalog.json` where it exists.
+   */
+  catalog?: string;
+  /**
+   * The text of `discovery/latest-task.json` where it exists.
+   */
+  latest?: string;
+};
+
+/**
  * The chain of stages with the most steps: no number of sessions can be faster.
  */
 export type CriticalPath = {
@@ -827,6 +926,28 @@ export type Decision<T> =
        */
       warnings: Array<string>;
     };
+
+/**
+ * Two plans compared, and what the difference touches.
+ */
+export type DiffAnswer = {
+  /**
+   * Every stage, in the order of the new plan, those that are gone last.
+   */
+  stages: Array<TouchingDiff>;
+  /**
+   * What became of the approval; `null` where it is the same.
+   */
+  approval: ApprovalChange | null;
+  /**
+   * Whether nothing changed.
+   */
+  same: boolean;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
 
 /**
  * A finished stage.
@@ -1133,6 +1254,11 @@ export type EvidenceFile = {
 };
 
 /**
+ * What a stage's evidence is worth.
+ */
+export type EvidenceGrade = 'pass' | 'failed' | 'unusable' | 'missing';
+
+/**
  * A stage with everything the choice looks at.
  */
 export type Explanation = {
@@ -1229,6 +1355,24 @@ export type Facts = {
  * What becomes of a worktree.
  */
 export type Fate = 'remove' | 'keep';
+
+/**
+ * One field of a step that changed.
+ */
+export type FieldChange = {
+  /**
+   * The column of the step table.
+   */
+  field: string;
+  /**
+   * What it was.
+   */
+  from: string;
+  /**
+   * What it is.
+   */
+  to: string;
+};
 
 /**
  * One fault of a plan at its exact place.
@@ -1990,6 +2134,116 @@ export type NotEligible =
 export type Order = 'number' | 'critical-path';
 
 /**
+ * The outcome of an implementation.
+ */
+export type OutcomeAnswer = {
+  /**
+   * Whether it is complete.
+   */
+  completed: boolean;
+  /**
+   * Why, or why not.
+   */
+  code: OutcomeReason;
+  /**
+   * The same in words.
+   */
+  reason: string;
+  /**
+   * The stages that the reason is about, ascending; none where it is not about stages.
+   */
+  lacking: Array<number>;
+  /**
+   * The key of the task, as its manifest says.
+   */
+  task_key: string | null;
+  /**
+   * The phase the task is in.
+   */
+  phase: string | null;
+  /**
+   * The plan, relative to the project where it can be; `null` where none was found.
+   */
+  plan_path: string | null;
+  /**
+   * The errors of the plan, one line each.
+   */
+  plan_errors: Array<string>;
+  /**
+   * Every stage that has to be done, ascending; cancelled ones are none of them.
+   */
+  stages: Array<StageOutcome>;
+  /**
+   * The commit that the last stage ended with; empty where it is not complete or not known.
+   */
+  head_commit: string;
+  /**
+   * The latest report of a stage, relative to the project; empty where it is not complete or
+   * there is none.
+   */
+  report_path: string;
+  /**
+   * The phase that comes next; empty where it is not complete.
+   */
+  next_phase: string;
+  /**
+   * Whether the task's records changed.
+   */
+  recorded: boolean;
+  /**
+   * What the person should know.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * Why an implementation is complete or not: the first condition that does not hold.
+ */
+export type OutcomeReason =
+  | 'complete'
+  | 'not-in-implementation'
+  | 'no-planning-root'
+  | 'no-stage-map'
+  | 'not-all-done'
+  | 'evidence-missing'
+  | 'evidence-failed';
+
+/**
+ * The records of the task, and what lies in its folder.
+ */
+export type OutcomeRequest = {
+  /**
+   * The absolute path of the task's folder; missing for a plan that belongs to no task. Such a
+   * plan has no phases: its outcome depends on its stages alone.
+   */
+  task_root?: string;
+  /**
+   * The absolute path of the project's folder of okstra.
+   */
+  okstra_root: string;
+  /**
+   * Whether `runs/implementation-planning` is there.
+   */
+  planning: boolean;
+  /**
+   * The text of `task-manifest.json` where it exists.
+   */
+  manifest?: string;
+  /**
+   * The text of `discovery/task-catalog.json` where it exists.
+   */
+  catalog?: string;
+  /**
+   * The names of the reports of stages, as paths below `runs/implementation`.
+   */
+  reports: Array<string>;
+  /**
+   * Whether to record a completed outcome.
+   */
+  reconcile: boolean;
+};
+
+/**
  * Where the worktrees of a task and a stage lie, and what their branches are called.
  */
 export type Places = {
@@ -2622,6 +2876,22 @@ export type RepairRequest = {
 };
 
 /**
+ * The reports of a phase.
+ */
+export type ReportAnswer = {
+  /**
+   * The latest one there is; `null` where there is none. Numbers are compared as numbers, and
+   * the report of stage 10 is later than that of stage 2.
+   */
+  latest: ReportPair | null;
+  /**
+   * The one that a run beginning now would write; `null` for an implementation of which no
+   * stage is named.
+   */
+  next: ReportPair | null;
+};
+
+/**
  * The data file of a report.
  */
 export type ReportFile = {
@@ -2633,6 +2903,42 @@ export type ReportFile = {
    * Its text.
    */
   text: string;
+};
+
+/**
+ * A final report: two files side by side.
+ */
+export type ReportPair = {
+  /**
+   * The Markdown.
+   */
+  markdown: string;
+  /**
+   * The data.
+   */
+  data: string;
+};
+
+/**
+ * Which reports are asked for.
+ */
+export type ReportRequest = {
+  /**
+   * The absolute path of the task's folder.
+   */
+  task_root: string;
+  /**
+   * The phase, one of `PHASES`.
+   */
+  task_type: string;
+  /**
+   * The stage; only for `implementation`.
+   */
+  stage?: number;
+  /**
+   * The files of the phase's runs, as paths below `runs`.
+   */
+  known: Array<string>;
 };
 
 /**
@@ -2951,6 +3257,81 @@ export type Stage = {
 };
 
 /**
+ * What happened to a stage.
+ */
+export type StageChange =
+  | { kind: 'added' }
+  | { kind: 'removed' }
+  | {
+      kind: 'renamed';
+      /**
+       * The title before.
+       */
+      from: string;
+      /**
+       * The title now.
+       */
+      to: string;
+    }
+  | {
+      kind: 'reordered';
+      /**
+       * The number before.
+       */
+      from: number | null;
+      /**
+       * The number now.
+       */
+      to: number | null;
+    }
+  | {
+      kind: 'rewired';
+      /**
+       * The dependencies it has more, by the numbers of the new plan.
+       */
+      added: Array<number>;
+      /**
+       * The dependencies it has no more, by the numbers of the old plan.
+       */
+      removed: Array<number>;
+    }
+  | { kind: 'cancelled' }
+  | { kind: 'restored' }
+  | {
+      kind: 'steps';
+      /**
+       * How, in the order of the new steps, those that are gone last.
+       */
+      steps: Array<StepChange>;
+    }
+  | {
+      kind: 'files';
+      /**
+       * The files named only now, sorted.
+       */
+      added: Array<string>;
+      /**
+       * The files named no more, sorted.
+       */
+      removed: Array<string>;
+    }
+  | {
+      kind: 'text';
+      /**
+       * Which one.
+       */
+      part: StagePart;
+      /**
+       * The Markdown before; `null` where it was missing.
+       */
+      from: string | null;
+      /**
+       * The Markdown now; `null` where it is missing.
+       */
+      to: string | null;
+    };
+
+/**
  * A stage with the commit it ended with.
  */
 export type StageHead = {
@@ -3022,9 +3403,9 @@ export type StageLine = {
    */
   claim: ClaimView | null;
   /**
-   * Whether the plan's text changed since it was done.
+   * Why its evidence is not true any more, and who built on it; `null` where it is.
    */
-  stale: boolean;
+  stale: Stale | null;
   /**
    * The latest verification.
    */
@@ -3052,6 +3433,69 @@ export type StageList = {
    */
   warnings: Array<string>;
 };
+
+/**
+ * A stage of one of the two plans.
+ */
+export type StageName = {
+  /**
+   * Its number; `null` where it cannot be read.
+   */
+  stage: number | null;
+  /**
+   * Its title.
+   */
+  title: string;
+};
+
+/**
+ * A stage that has to be done, and what it has and lacks.
+ */
+export type StageOutcome = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * Whether it is started and not given back.
+   */
+  started: boolean;
+  /**
+   * Whether the ledger has a `done` row of it.
+   */
+  done: boolean;
+  /**
+   * Its evidence.
+   */
+  evidence: EvidenceGrade;
+  /**
+   * Why the evidence is no pass; `null` where it is, and where there is none.
+   */
+  why: string | null;
+  /**
+   * Where its evidence lies or will lie.
+   */
+  carry_path: string;
+  /**
+   * The commit it ended with.
+   */
+  head: string | null;
+  /**
+   * Why its evidence is not true any more, and who built on it; `null` where it is. It does not
+   * keep an implementation from being complete: whether the stage is built again is decided by
+   * people.
+   */
+  stale: Stale | null;
+};
+
+/**
+ * A text of a stage.
+ */
+export type StagePart = 'exit-contract-summary' | 'exit-contract' | 'validation' | 'carry-in';
 
 /**
  * The section `## <section>.<i> Stage <i>: <title>` of a stage.
@@ -3144,6 +3588,45 @@ export type StageWorktree = {
 };
 
 /**
+ * A done stage whose evidence is stale.
+ */
+export type Stale = {
+  /**
+   * The reasons, the text first, then the dependencies in their order.
+   */
+  reasons: Array<StaleReason>;
+  /**
+   * The reasons in words, as tables and warnings show them.
+   */
+  why: string;
+  /**
+   * The running and done stages that were built upon it, directly or not, ascending.
+   */
+  built_on: Array<number>;
+};
+
+/**
+ * Why the evidence of a done stage is stale.
+ */
+export type StaleReason =
+  | { kind: 'text' }
+  | {
+      kind: 'dependency';
+      /**
+       * The stage it depends on.
+       */
+      stage: number;
+      /**
+       * The commit it was built upon.
+       */
+      was: string;
+      /**
+       * The commit that the dependency ends with now.
+       */
+      now: string;
+    };
+
+/**
  * What a row says about its stage.
  */
 export type Status = 'started' | 'done' | 'verified' | 'pr' | 'released';
@@ -3177,6 +3660,44 @@ export type Step = {
    */
   range: SourceRange;
 };
+
+/**
+ * A step that is new, gone, or other than before.
+ */
+export type StepChange =
+  | {
+      kind: 'added';
+      /**
+       * The text of its `step` cell.
+       */
+      step: string;
+      /**
+       * The text of its `action` cell.
+       */
+      action: string;
+    }
+  | {
+      kind: 'removed';
+      /**
+       * The text of its `step` cell.
+       */
+      step: string;
+      /**
+       * The text of its `action` cell.
+       */
+      action: string;
+    }
+  | {
+      kind: 'changed';
+      /**
+       * The text of its `step` cell now.
+       */
+      step: string;
+      /**
+       * The cells.
+       */
+      fields: Array<FieldChange>;
+    };
 
 /**
  * What a task's folder holds, as far as its plan is looked for.
@@ -3266,6 +3787,72 @@ export type TaskWorktreeRequest = {
    * The worktree.
    */
   worktree: TaskWorktree;
+};
+
+/**
+ * A finished stage.
+ */
+export type TouchedDone = {
+  /**
+   * When it was completed.
+   */
+  completed_at: string;
+  /**
+   * The commit it ended with.
+   */
+  head_commit: string;
+  /**
+   * The text it was built against; `null` where its row does not say.
+   */
+  built_against: BuiltAgainst | null;
+  /**
+   * The latest verification.
+   */
+  verdict: Verdict | null;
+  /**
+   * The latest pull request.
+   */
+  pull_request: PullRequest | null;
+};
+
+/**
+ * What has been made of a stage that changed, by the rows of the ledger under its old number.
+ */
+export type Touches = {
+  /**
+   * The finished stage; `null` where it is not finished.
+   */
+  done: TouchedDone | null;
+  /**
+   * The claims of sessions that build it; none of a finished one.
+   */
+  claims: Array<ClaimView>;
+  /**
+   * The worktrees that it is or was built in.
+   */
+  worktrees: Array<string>;
+};
+
+/**
+ * A stage that was compared, with what its change touches.
+ */
+export type TouchingDiff = {
+  /**
+   * What that touches; `null` where nothing changed, or nothing was made of it yet.
+   */
+  touches: Touches | null;
+  /**
+   * It in the old plan; `null` for one that is new.
+   */
+  old: StageName | null;
+  /**
+   * It in the new plan; `null` for one that is gone.
+   */
+  new: StageName | null;
+  /**
+   * What happened; empty where nothing did.
+   */
+  changes: Array<StageChange>;
 };
 
 /**

@@ -10,11 +10,13 @@ use okstra_core::ledger::check::{LedgerRepair, LedgerReport, LedgerView};
 use okstra_core::plan::Plan;
 use okstra_core::render::{CheckRequest, CommandOutput, GraphFormat};
 use okstra_core::rules::Rule;
-use okstra_core::run::{RunAnswer, RunRequest};
+use okstra_core::run::{
+    CreateAnswer, CreateRequest, ReportAnswer, ReportPair, ReportRequest, RunAnswer, RunRequest,
+};
 use okstra_core::stage::{
-    AssembleAnswer, ClaimAnswer, ClaimRequest, Decision, DoneAnswer, DoneRequest, Facts,
-    HandoffAnswer, HandoffRequest, NextAnswer, NextRequest, PrRequest, Recorded, ReleaseRequest,
-    ShowAnswer, StageList, VerifyRequest,
+    AssembleAnswer, ClaimAnswer, ClaimRequest, Decision, DiffAnswer, DoneAnswer, DoneRequest,
+    Facts, HandoffAnswer, HandoffRequest, NextAnswer, NextRequest, OutcomeAnswer, OutcomeRequest,
+    PrRequest, Recorded, ReleaseRequest, ShowAnswer, StageList, VerifyRequest,
 };
 use okstra_core::task::TaskFacts;
 use okstra_core::worktree::base::{BaseAnswer, BaseRequest};
@@ -94,6 +96,14 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<Decision<AssembleAnswer>>();
     types.visit::<HistoryRequest>();
     types.visit::<Decision<HistoryAnswer>>();
+    types.visit::<Decision<DiffAnswer>>();
+    types.visit::<OutcomeRequest>();
+    types.visit::<Decision<OutcomeAnswer>>();
+    types.visit::<CreateRequest>();
+    types.visit::<Decision<CreateAnswer>>();
+    types.visit::<ReportRequest>();
+    types.visit::<ReportAnswer>();
+    types.visit::<ReportPair>();
     types.visit::<LedgerView>();
     types.visit::<LedgerReport>();
     types.visit::<LedgerRepair>();
