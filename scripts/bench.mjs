@@ -504,6 +504,66 @@ function worktrees() {
   row(`worktree list, ${count} worktrees`, ms(trees), ratio(trees / start));
 }
 
+/** A task in a project whose implementation of so many stages is complete. */
+function completeTask(project, stages) {
+  const id = `t${stages}`;
+  const task = join(project, '.okstra/tasks/bench', id);
+  const planning = join(task, 'runs/implementation-planning');
+  const carry = join(task, 'runs/implementation/carry');
+  const name = 'reports/final-report-implementation-planning-001.md';
+  const key = `bench:bench:${id}`;
+  mkdirSync(join(planning, 'reports'), { recursive: true });
+  mkdirSync(carry, { recursive: true });
+  freePlan(join(planning, name), stages);
+  const numbers = Array.from({ length: stages }, (_, at) => at + 1);
+  const commit = 'a'.repeat(40);
+  const row = (stage) => ({
+    impl_task_key: key,
+    stage,
+    status: 'done',
+    completed_at: '2026-01-01T00:00:00Z',
+    carry_path: `carry/stage-${stage}.json`,
+    head_commit: commit,
+  });
+  const rows = numbers.map((stage) => `${JSON.stringify(row(stage))}\n`);
+  writeFileSync(join(planning, 'consumers.jsonl'), rows.join(''));
+  const plan = `.okstra/tasks/bench/${id}/runs/implementation-planning/${name}`;
+  for (const stage of numbers) {
+    const evidence = { ...JSON.parse(evidenceOf(stage, commit)), sourcePlanPath: plan };
+    writeFileSync(join(carry, `stage-${stage}.json`), JSON.stringify(evidence));
+    const reports = join(task, `runs/implementation/stage-${stage}/reports`);
+    mkdirSync(reports, { recursive: true });
+    writeFileSync(join(reports, 'final-report-implementation-001.md'), '# Report\n');
+  }
+  const manifest = { taskKey: key, workflow: { currentPhase: 'implementation' } };
+  writeFileSync(join(task, 'task-manifest.json'), JSON.stringify(manifest));
+  return key;
+}
+
+/** The outcome of complete implementations, whole process. */
+function outcomes() {
+  console.log(
+    '\nThe outcome of a complete implementation, whole process (goal: 100 stages under 2 × an empty Node process; linear)',
+  );
+  const project = memory();
+  mkdirSync(join(project, '.git'));
+  environment.OKSTRA_HOME = join(project, '.home');
+  const sizes = [10, 100, 1000];
+  const keys = sizes.map((stages) => completeTask(project, stages));
+  const before = process.cwd();
+  process.chdir(project);
+  const commands = keys.map((key) => [cli, 'outcome', 'show', '--task-key', key, '--json']);
+  const [empty, ...took] = inTurn([['-e', '0'], ...commands], quick ? 7 : 21);
+  process.chdir(before);
+  row('node -e 0', ms(empty));
+  for (const [at, stages] of sizes.entries()) {
+    const part = took[at] / empty;
+    row(`${stages} stages`, ms(took[at]), ratio(part), stages === 100 ? goal(part < 2) : '');
+  }
+  const growth = (took[2] - took[0]) / (took[1] - took[0]);
+  row('growth of what 10 times the stages cost', ratio(growth), goal(growth < 15));
+}
+
 function sizes() {
   console.log('\nSize of okstra.wasm (goal: under 450 KB compressed)');
   const wasm = readFileSync(join(root, 'npm-package/dist/okstra.wasm'));
@@ -514,7 +574,17 @@ function sizes() {
   row('brotli', kilobytes(brotliCompressSync(wasm).length));
 }
 
-const sections = { startUp, growth, throughput, stageCommands, ledgers, crowd, worktrees, sizes };
+const sections = {
+  startUp,
+  growth,
+  throughput,
+  stageCommands,
+  ledgers,
+  crowd,
+  worktrees,
+  outcomes,
+  sizes,
+};
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 for (const [name, section] of Object.entries(sections)) {
   if (asked.length === 0 || asked.includes(name)) {

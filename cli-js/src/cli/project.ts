@@ -1,5 +1,5 @@
 /** Projects and tasks: which folder is the project's, and where a task's plan lies. */
-import type { EvidenceFile, PlanLayout } from '../../../npm-package/src/index.js';
+import type { EvidenceFile, PlanLayout, TaskFacts } from '../../../npm-package/src/index.js';
 import { type Host, HostError } from '../host/host.js';
 import type { Context } from './context.js';
 import { UsageError } from './exit.js';
@@ -83,17 +83,28 @@ export function planOf(
   { root, task }: RecordPlaces,
   context: Context,
 ): string | undefined {
-  const candidates = context.api(0).planCandidates({
-    project_root: root,
-    task_root: task,
-    evidence: readFolder(host, `${task}/runs/implementation/carry`),
-    latest_report_path: textOf(readObject(host, `${task}/task-manifest.json`)?.latestReportPath),
-    reports: namesIn(host, `${task}/runs/implementation-planning/reports`),
-  });
+  const carry = `${task}/runs/implementation/carry`;
   const start = root.endsWith('/') ? root : `${root}/`;
   // A link may lead out of the project where its name does not.
   const inside = (path: string) => slashes(host.realPath(path)).startsWith(start);
-  const plan = candidates.find((path) => host.isFile(path) && inside(path));
+  const find = (facts: Pick<TaskFacts, 'evidence' | 'latest_report_path' | 'reports'>) =>
+    context
+      .api(0)
+      .planCandidates({ project_root: root, task_root: task, ...facts })
+      .find((path) => host.isFile(path) && inside(path));
+  // As a rule the evidence of the lowest stage names the plan, and no other has to be read.
+  const number = (name: string) => Number(/\d+/.exec(name)?.[0] ?? Number.NaN);
+  const [lowest] = host.list(carry).sort((one, other) => number(one) - number(other));
+  const first = lowest === undefined ? [] : readFolder(host, carry, [lowest]);
+  const plan =
+    (first.length > 0
+      ? find({ evidence: first, latest_report_path: '', reports: [] })
+      : undefined) ??
+    find({
+      evidence: readFolder(host, carry),
+      latest_report_path: textOf(readObject(host, `${task}/task-manifest.json`)?.latestReportPath),
+      reports: namesIn(host, `${task}/runs/implementation-planning/reports`),
+    });
   const here = slashes(host.realPath(host.cwd()));
   return plan?.startsWith(`${here}/`) ? plan.slice(here.length + 1) : plan;
 }
@@ -107,9 +118,13 @@ export function findTask(host: Host, key: string, context: Context): Task {
 }
 
 /** The JSON files of a folder with their texts. A link is not followed: it may lead anywhere. */
-export function readFolder(host: Host, folder: string): EvidenceFile[] {
+export function readFolder(
+  host: Host,
+  folder: string,
+  all: readonly string[] = host.list(folder),
+): EvidenceFile[] {
   const decoder = new TextDecoder();
-  const names = host.list(folder).filter((name) => name.endsWith('.json'));
+  const names = all.filter((name) => name.endsWith('.json'));
   if (names.length === 0) return [];
   const real = slashes(host.realPath(folder));
   return names.flatMap((name) => {

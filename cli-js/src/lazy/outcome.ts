@@ -149,7 +149,10 @@ export async function showOutcome(outcome: OutcomeAnswer, style: Style): Promise
 
 function facts(outcome: OutcomeAnswer): string {
   const { lacking } = outcome;
-  const which = lacking.length === 0 ? '' : ` (stages ${lacking.join(', ')})`;
+  const which =
+    lacking.length === 0
+      ? ''
+      : ` (${lacking.length === 1 ? 'stage' : 'stages'} ${lacking.join(', ')})`;
   const list: [string, string | null][] = [
     ['task', outcome.task_key],
     ['plan', outcome.plan_path],

@@ -2,7 +2,6 @@
 //! built command is held to the same files by `tests/fixtures/outcomes.test.ts`.
 #![expect(
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a test reads its fixtures and stops where they or its own arithmetic are wrong"
 )]

@@ -178,7 +178,7 @@ fn a_change_names_what_it_touches() {
             "started_at": "2026-03-01T00:00:00Z", "head_commit": "abc1234", "worktree": "/w/stage-2"}),
     ]
     .iter()
-    .map(|row| format!("{row}\n"))
+    .flat_map(|row| [row.to_string(), String::from("\n")])
     .collect();
     let new = old.replace("Part 1 works", "Part 1 sings").replace("cargo test part2", "make");
     let (answer, warnings) = compare(&old, &new, &ledger);
