@@ -376,7 +376,7 @@ fn rewired(was: &Stage, now: &Stage, number_now: &BTreeMap<u32, u32>) -> Option<
     let mut kept: Vec<u32> = Vec::new();
     let mut removed = Vec::new();
     for old in &was.depends_on {
-        match number_now.get(old).filter(|new| now.depends_on.contains(new)) {
+        match number_now.get(old).filter(|new| now.depends_on.binary_search(new).is_ok()) {
             Some(new) => kept.push(*new),
             None => removed.push(*old),
         }
