@@ -2,7 +2,8 @@
 //!
 //! Plans come in as bytes, so that a file's buffer is copied once and UTF-8 is judged here.
 //! Options come in as plain arguments: the shell takes them out of their object and says which
-//! field is unknown or of a wrong type. Every answer goes out as one JSON text, either
+//! field is unknown or of a wrong type. Every argument is bytes, a text or a number, so that one
+//! function of the shell can hand over any of them. Every answer goes out as one JSON text, either
 //! `{"ok": …}` or `{"failure": …}`, in the encoding of `--format json`.
 //!
 //! The reason is the start of a short-lived process: V8 compiles an adapter for each shape of
@@ -46,10 +47,10 @@ pub fn parse_plan(source: &[u8]) -> JsValue {
 #[wasm_bindgen(js_name = checkPlan)]
 pub fn check_plan(
     source: &[u8],
-    strict: Option<bool>,
-    max_steps: Option<u32>,
-    contract: Option<bool>,
-    require_approval: Option<bool>,
+    strict: u32,
+    max_steps: u32,
+    contract: u32,
+    require_approval: u32,
 ) -> JsValue {
     answer(check::check_plan(source, options(strict, max_steps, contract, require_approval)))
 }
@@ -64,10 +65,10 @@ pub fn plan_graph(source: &[u8]) -> JsValue {
 #[wasm_bindgen(js_name = fixPlan)]
 pub fn fix_plan(
     source: &[u8],
-    strict: Option<bool>,
-    max_steps: Option<u32>,
-    contract: Option<bool>,
-    require_approval: Option<bool>,
+    strict: u32,
+    max_steps: u32,
+    contract: u32,
+    require_approval: u32,
 ) -> JsValue {
     answer(check::fix_plan(source, options(strict, max_steps, contract, require_approval)))
 }
@@ -89,16 +90,16 @@ pub fn render_check(
     ends: &[u32],
     paths: &str,
     format: &str,
-    color: bool,
-    strict: Option<bool>,
-    max_steps: Option<u32>,
-    contract: Option<bool>,
-    require_approval: Option<bool>,
+    color: u32,
+    strict: u32,
+    max_steps: u32,
+    contract: u32,
+    require_approval: u32,
 ) -> JsValue {
     let request = CheckFormat::from_name(format).map(|format| CheckRequest {
         options: options(strict, max_steps, contract, require_approval),
         format,
-        color,
+        color: color == YES,
         paths: paths.split_terminator('\0').map(str::to_owned).collect(),
     });
     let mut plans = Vec::with_capacity(ends.len());
@@ -129,11 +130,11 @@ pub fn version() -> JsValue {
     answer(Ok(env!("CARGO_PKG_VERSION")))
 }
 
-/// Where the things around a plan lie.
-#[expect(clippy::needless_pass_by_value, reason = "an optional text crosses the border owned")]
+/// Where the things around a plan lie. An empty `project_root` says that none is known.
 #[wasm_bindgen(js_name = planLayout)]
-pub fn plan_layout(plan: &str, project_root: Option<String>) -> JsValue {
-    answer(Ok(layout::plan_layout(plan, project_root.as_deref())))
+pub fn plan_layout(plan: &str, project_root: &str) -> JsValue {
+    let root = Some(project_root).filter(|root| !root.is_empty());
+    answer(Ok(layout::plan_layout(plan, root)))
 }
 
 /// The name of a ledger's lock.
@@ -395,19 +396,26 @@ fn judged<F: Decode, R: Decode, T: Serialize>(
     }))
 }
 
-/// Options as arguments; a missing one is the default.
-fn options(
-    strict: Option<bool>,
-    max_steps: Option<u32>,
-    contract: Option<bool>,
-    require_approval: Option<bool>,
-) -> CheckOptions {
+/// A flag that is set, as an argument.
+const YES: u32 = 1;
+
+/// A flag that is not set. Any other number is a flag that was not given.
+const NO: u32 = 0;
+
+/// Options as arguments; a missing one is the default. A number of steps is at least 1, so 0 says
+/// that there is none.
+fn options(strict: u32, max_steps: u32, contract: u32, require_approval: u32) -> CheckOptions {
     let default = CheckOptions::default();
+    let flag = |given, default| match given {
+        YES => true,
+        NO => false,
+        _ => default,
+    };
     CheckOptions {
-        strict: strict.unwrap_or(default.strict),
-        max_steps: max_steps.unwrap_or(default.max_steps),
-        contract: contract.unwrap_or(default.contract),
-        require_approval: require_approval.unwrap_or(default.require_approval),
+        strict: flag(strict, default.strict),
+        max_steps: if max_steps == 0 { default.max_steps } else { max_steps },
+        contract: flag(contract, default.contract),
+        require_approval: flag(require_approval, default.require_approval),
     }
 }
 

@@ -8,6 +8,9 @@ use okstra_wasm as bindings;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 
+/// A flag that is not given.
+const DEFAULT: u32 = 2;
+
 /// One stage that announces two steps and has one.
 const PLAN: &str = "\
 ## 4.5 Stage Map
@@ -63,7 +66,7 @@ fn json(value: &JsValue) -> String {
 
 #[wasm_bindgen_test]
 fn a_report_is_plain_objects_with_null_for_what_is_missing() {
-    let report = ok(&bindings::check_plan(PLAN.as_bytes(), None, None, None, None));
+    let report = ok(&bindings::check_plan(PLAN.as_bytes(), DEFAULT, 0, DEFAULT, DEFAULT));
     assert_eq!(at(&report, "findings.length"), 1);
     assert_eq!(at(&report, "findings.0.code"), "S7");
     assert_eq!(at(&report, "findings.0.stage"), 1);
@@ -78,7 +81,7 @@ fn a_report_is_plain_objects_with_null_for_what_is_missing() {
 
 #[wasm_bindgen_test]
 fn offsets_in_utf16_index_into_a_javascript_string() {
-    let report = ok(&bindings::check_plan(PLAN.as_bytes(), None, None, None, None));
+    let report = ok(&bindings::check_plan(PLAN.as_bytes(), DEFAULT, 0, DEFAULT, DEFAULT));
     let range = at(&report, "findings.0.range");
     let offset = |path| at(&range, path).as_f64().unwrap();
     let text = js_sys::JsString::from(PLAN);
@@ -96,7 +99,7 @@ fn offsets_in_utf16_index_into_a_javascript_string() {
 #[wasm_bindgen_test]
 fn every_function_answers() {
     let source = PLAN.as_bytes();
-    let fixed = ok(&bindings::fix_plan(source, None, None, None, None));
+    let fixed = ok(&bindings::fix_plan(source, DEFAULT, 0, DEFAULT, DEFAULT));
     assert_eq!(at(&fixed, "changed"), true);
     assert_eq!(at(&fixed, "remaining.length"), 0);
     let approved = ok(&bindings::approve_plan(b"- [ ] Approved\n"));
@@ -113,11 +116,11 @@ fn every_function_answers() {
         &ends,
         "a.md\0b.md\0",
         "json",
-        false,
-        None,
-        None,
-        None,
-        None,
+        0,
+        DEFAULT,
+        0,
+        DEFAULT,
+        DEFAULT,
     ));
     assert_eq!(at(&output, "exit_code"), 1);
     let printed = JSON::parse(&at(&output, "stdout").as_string().unwrap()).unwrap();
@@ -132,19 +135,19 @@ fn every_function_answers() {
 fn each_option_reaches_its_rule() {
     let codes = |source: &str, max_steps, contract, approval| {
         let report =
-            ok(&bindings::check_plan(source.as_bytes(), None, max_steps, contract, approval));
+            ok(&bindings::check_plan(source.as_bytes(), DEFAULT, max_steps, contract, approval));
         json(&at(&report, "findings"))
     };
-    assert!(codes(PLAN, None, None, Some(true)).contains(r#""code":"A1""#));
-    assert!(codes(PLAN, None, Some(true), None).contains(r#""code":"C1""#));
+    assert!(codes(PLAN, 0, DEFAULT, 1).contains(r#""code":"A1""#));
+    assert!(codes(PLAN, 0, 1, DEFAULT).contains(r#""code":"C1""#));
     let two_steps = PLAN.replace("| passes |", "| passes |\n| 2 | b | `b` | c | d |");
-    assert!(codes(&two_steps, Some(1), None, None).contains(r#""code":"S5""#));
-    assert_eq!(codes(&two_steps, None, None, None), "[]");
+    assert!(codes(&two_steps, 1, DEFAULT, DEFAULT).contains(r#""code":"S5""#));
+    assert_eq!(codes(&two_steps, 0, DEFAULT, DEFAULT), "[]");
 }
 
 #[wasm_bindgen_test]
 fn an_unknown_format_is_an_error_that_quotes_it() {
-    let check = bindings::render_check(&[], &[], "", "xml", false, None, None, None, None);
+    let check = bindings::render_check(&[], &[], "", "xml", 0, DEFAULT, 0, DEFAULT, DEFAULT);
     let graph = bindings::render_graph(b"", "xml");
     for text in [check, graph] {
         let failure = failure(&text);

@@ -26,7 +26,7 @@ export function checkMerge(request: string): any;
 /**
  * Checks a plan against every rule.
  */
-export function checkPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
+export function checkPlan(source: Uint8Array | number[], strict: number, max_steps: number, contract: number, require_approval: number): any;
 
 /**
  * Makes a task.
@@ -36,7 +36,7 @@ export function createTask(request: string): any;
 /**
  * Applies every repair the findings carry.
  */
-export function fixPlan(source: Uint8Array | number[], strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
+export function fixPlan(source: Uint8Array | number[], strict: number, max_steps: number, contract: number, require_approval: number): any;
 
 /**
  * Which stages can be handed over, and why others cannot.
@@ -69,9 +69,9 @@ export function planDiff(old: Uint8Array | number[], _new: Uint8Array | number[]
 export function planGraph(source: Uint8Array | number[]): any;
 
 /**
- * Where the things around a plan lie.
+ * Where the things around a plan lie. An empty `project_root` says that none is known.
  */
-export function planLayout(plan: string, project_root?: string | null): any;
+export function planLayout(plan: string, project_root: string): any;
 
 /**
  * Prepares a run.
@@ -138,7 +138,7 @@ export function removeWorktree(entry: string, request: string): any;
  * `sources` holds the plans one behind the other, `ends` where each ends, and `paths` their
  * names with a NUL behind each.
  */
-export function renderCheck(sources: Uint8Array | number[], ends: Uint32Array | number[], paths: string, format: string, color: boolean, strict?: boolean | null, max_steps?: number | null, contract?: boolean | null, require_approval?: boolean | null): any;
+export function renderCheck(sources: Uint8Array | number[], ends: Uint32Array | number[], paths: string, format: string, color: number, strict: number, max_steps: number, contract: number, require_approval: number): any;
 
 /**
  * Writes the graph of a plan, as text.
