@@ -71,15 +71,61 @@ export function xtask(...args) {
   run('cargo', ['run', '--quiet', '-p', 'xtask', '--', ...args]);
 }
 
-/** Optimises a module with the pinned wasm-opt. */
-export function wasmOpt(input, output, flags = OPTIMISE) {
+/** Runs a pinned tool of Binaryen. */
+function binaryen(tool, ...args) {
   const features = FEATURES.map((name) => `--enable-${name}`);
-  run(process.execPath, [
-    join(root, 'node_modules/binaryen/bin/wasm-opt'),
-    ...['--mvp-features', ...features, ...flags, '--strip-producers', '--strip-target-features'],
-    ...[input, '-o', output],
-  ]);
+  const path = join(root, 'node_modules/binaryen/bin', tool);
+  run(process.execPath, [path, '--mvp-features', ...features, ...args]);
 }
+
+/** Optimises a module with wasm-opt. */
+export function wasmOpt(input, output, flags = OPTIMISE) {
+  const strip = ['--strip-producers', '--strip-target-features'];
+  binaryen('wasm-opt', ...flags, ...strip, input, '-o', output);
+}
+
+/** The parts of the module that the command line loads, each with its functions. */
+export const PARTS = JSON.parse(readFileSync(join(root, 'npm-package/src/parts.json'), 'utf8'));
+
+/** What every part exports beside its functions: what the glue calls. */
+const GLUE = [
+  '__wbindgen_externrefs',
+  '__wbindgen_malloc',
+  '__wbindgen_start',
+  'memory',
+  'start',
+  'takePanic',
+];
+
+/** Leaves of a module what the given functions reach. */
+function cutPart(input, output, functions) {
+  const exports = [...GLUE, ...functions];
+  const graph = [
+    { name: 'outside', root: true, reaches: exports },
+    ...exports.map((name) => ({ name, export: name })),
+  ];
+  const graphFile = `${output}.json`;
+  writeFileSync(graphFile, JSON.stringify(graph));
+  binaryen('wasm-metadce', '--quiet', input, '-f', graphFile, '-o', output);
+}
+
+/**
+ * What the generated glue lacks: making an instance of any module of it, of a part as well, at
+ * once. It is what the glue itself does to replace an instance.
+ */
+const USE_MODULE = {
+  js: `
+export function useModule(module) {
+    wasmModule = module;
+    __wbg_reset_state();
+    return wasm;
+}
+`,
+  'd.ts': `
+/** Makes an instance of a module or a part of it, which all functions here use from now on. */
+export function useModule(module: WebAssembly.Module): InitOutput;
+`,
+};
 
 function wasm(force) {
   const stampFile = join(work, 'stamp');
@@ -90,9 +136,15 @@ function wasm(force) {
     'bindings',
     'scripts/xtask',
     'scripts/build.mjs',
+    'npm-package/src/parts.json',
   ];
   const stamp = hashFiles(inputs);
-  const outputs = [join(dist, 'okstra.wasm'), join(generated, 'raw.js')];
+  const outputs = [
+    ...['okstra.wasm', ...Object.keys(PARTS).map((part) => `okstra-${part}.wasm`)].map((name) =>
+      join(dist, name),
+    ),
+    join(generated, 'raw.js'),
+  ];
   const known = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
   if (known && outputs.every(existsSync) && !force) {
     return;
@@ -102,9 +154,19 @@ function wasm(force) {
     mkdirSync(dist, { recursive: true });
     const input = compileWasm();
     xtask('bindgen', input, work);
-    wasmOpt(join(work, 'okstra_bg.wasm'), join(dist, 'okstra.wasm'));
-    copyFileSync(join(work, 'okstra.js'), join(generated, 'raw.js'));
-    copyFileSync(join(work, 'okstra.d.ts'), join(generated, 'raw.d.ts'));
+    const whole = join(dist, 'okstra.wasm');
+    wasmOpt(join(work, 'okstra_bg.wasm'), whole);
+    for (const [part, functions] of Object.entries(PARTS)) {
+      const cut = join(work, `okstra-${part}.wasm`);
+      cutPart(whole, cut, functions);
+      copyFileSync(cut, join(dist, `okstra-${part}.wasm`));
+    }
+    for (const [end, more] of Object.entries(USE_MODULE)) {
+      writeFileSync(
+        join(generated, `raw.${end}`),
+        readFileSync(join(work, `okstra.${end}`), 'utf8') + more,
+      );
+    }
   });
   step('generated types and rules', () => {
     xtask('types', join(generated, 'types.ts'));

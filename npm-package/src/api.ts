@@ -1,5 +1,5 @@
+import type { Arguments, Core, Name, NameWith } from './core.js';
 import { notInitialised, OkstraError } from './error.js';
-import * as raw from './generated/raw.js';
 import type { CheckOptions, CheckRequest, ErrorInfo } from './generated/types.js';
 import type * as surface from './index.js';
 
@@ -12,19 +12,18 @@ export type Api = Omit<typeof surface, 'OkstraError' | 'init'> & {
 const encoder = new TextEncoder();
 
 /**
- * The functions over a loader.
+ * The functions over a module.
  *
- * @param ready makes sure that the module is instantiated, or throws. It is called before each
- *   call, so it has to be cheap once it has done its work.
+ * @param core what calls the functions of the module.
  */
-export function createApi(ready: () => void): Api {
-  function call<T>(work: () => string): T {
-    ready();
+export function createApi(core: Core): Api {
+  function call<N extends Name, T>(name: N, args: () => Arguments<N>): T {
+    core.ready(name);
     let text: string;
     try {
-      text = work();
+      text = core.call(name, args());
     } catch (thrown) {
-      throw translate(thrown);
+      throw thrown instanceof OkstraError ? thrown : recover(core, thrown);
     }
     const answer: { ok: T } | { failure: ErrorInfo } = JSON.parse(text);
     if ('failure' in answer) {
@@ -32,93 +31,101 @@ export function createApi(ready: () => void): Api {
     }
     return answer.ok;
   }
+  // Functions that take the same, in the order of what they take.
+  const ofNothing =
+    <T>(name: NameWith<[]>) =>
+    (): T =>
+      call(name, () => []);
+  const ofBytes =
+    <T>(name: NameWith<[Uint8Array]>) =>
+    (source: surface.Source): T =>
+      call(name, () => [bytes(source)]);
+  const ofRequest =
+    <T>(name: NameWith<[string]>) =>
+    (request: object): T =>
+      call(name, () => [json(request)]);
+  const ofFacts =
+    <T>(name: NameWith<[string, string]>) =>
+    (facts: object, request: object): T =>
+      call(name, () => [json(facts), json(request)]);
+  const ofStages =
+    <T>(name: NameWith<[Uint8Array, Uint8Array, string, string]>) =>
+    (plan: surface.Source, ledger: surface.Source, facts: object, request: object): T =>
+      call(name, () => [bytes(plan), bytes(ledger), json(facts), json(request)]);
   return {
-    parsePlan: (source) => call(() => raw.parsePlan(bytes(source))),
+    parsePlan: ofBytes('parsePlan'),
     checkPlan: (source, options) =>
-      call(() => raw.checkPlan(bytes(source), ...checkArguments(options))),
-    planGraph: (source) => call(() => raw.planGraph(bytes(source))),
+      call('checkPlan', () => [bytes(source), ...checkArguments(options)]),
+    planGraph: ofBytes('planGraph'),
     fixPlan: (source, options) =>
-      call(() => raw.fixPlan(bytes(source), ...checkArguments(options))),
-    approvePlan: (source) => call(() => raw.approvePlan(bytes(source))),
+      call('fixPlan', () => [bytes(source), ...checkArguments(options)]),
+    approvePlan: ofBytes('approvePlan'),
     renderCheck: (request, sources) =>
-      call(() => raw.renderCheck(...joined(list(sources)), ...requestArguments(request))),
+      call('renderCheck', () => [...joined(list(sources)), ...requestArguments(request)]),
     renderGraph: (source, format) =>
-      call(() => raw.renderGraph(bytes(source), text(format, 'format') ?? 'json')),
+      call('renderGraph', () => [bytes(source), text(format, 'format') ?? 'json']),
     planLayout: (plan, projectRoot) =>
-      call(() => raw.planLayout(needed(plan, 'plan'), text(projectRoot, 'projectRoot'))),
-    lockName: (ledger) => call(() => raw.lockName(needed(ledger, 'ledger'))),
+      call('planLayout', () => [needed(plan, 'plan'), text(projectRoot, 'projectRoot') ?? '']),
+    lockName: (ledger) => call('lockName', () => [needed(ledger, 'ledger')]),
     taskFolder: (okstraRoot, taskKey) =>
-      call(() => raw.taskFolder(needed(okstraRoot, 'okstraRoot'), needed(taskKey, 'taskKey'))),
-    planCandidates: (task) => call(() => raw.planCandidates(json(task))),
-    stageNext: (plan, ledger, facts, request) =>
-      call(() => raw.stageNext(bytes(plan), bytes(ledger), json(facts), json(request))),
-    stageClaim: (plan, ledger, facts, request) =>
-      call(() => raw.stageClaim(bytes(plan), bytes(ledger), json(facts), json(request))),
-    stageDone: (plan, ledger, facts, request) =>
-      call(() => raw.stageDone(bytes(plan), bytes(ledger), json(facts), json(request))),
-    stageRelease: (plan, ledger, facts, request) =>
-      call(() => raw.stageRelease(bytes(plan), bytes(ledger), json(facts), json(request))),
-    stageVerify: (plan, ledger, facts, request) =>
-      call(() => raw.stageVerify(bytes(plan), bytes(ledger), json(facts), json(request))),
-    stagePr: (plan, ledger, facts, request) =>
-      call(() => raw.stagePr(bytes(plan), bytes(ledger), json(facts), json(request))),
+      call('taskFolder', () => [needed(okstraRoot, 'okstraRoot'), needed(taskKey, 'taskKey')]),
+    planCandidates: ofRequest('planCandidates'),
+    stageNext: ofStages('stageNext'),
+    stageClaim: ofStages('stageClaim'),
+    stageDone: ofStages('stageDone'),
+    stageRelease: ofStages('stageRelease'),
+    stageVerify: ofStages('stageVerify'),
+    stagePr: ofStages('stagePr'),
     stageList: (plan, ledger, facts) =>
-      call(() => raw.stageList(bytes(plan), bytes(ledger), json(facts))),
+      call('stageList', () => [bytes(plan), bytes(ledger), json(facts)]),
     stageShow: (plan, ledger, facts, stage) =>
-      call(() =>
-        raw.stageShow(bytes(plan), bytes(ledger), json(facts), count(stage, 'stage') ?? 0),
-      ),
-    prepareRun: (plan, ledger, facts, request) =>
-      call(() => raw.prepareRun(bytes(plan), bytes(ledger), json(facts), json(request))),
-    worktreePlaces: (request) => call(() => raw.worktreePlaces(json(request))),
-    stageBase: (request) => call(() => raw.stageBase(json(request))),
-    registryBegin: (facts, request) => call(() => raw.registryBegin(json(facts), json(request))),
-    registryActivate: (facts, request) =>
-      call(() => raw.registryActivate(json(facts), json(request))),
-    registryKeep: (facts, request) => call(() => raw.registryKeep(json(facts), json(request))),
-    registryForget: (facts, request) => call(() => raw.registryForget(json(facts), json(request))),
-    registryTaskWorktree: (facts, request) =>
-      call(() => raw.registryTaskWorktree(json(facts), json(request))),
-    registryBase: (facts, request) => call(() => raw.registryBase(json(facts), json(request))),
-    reservedStages: (facts, request) => call(() => raw.reservedStages(json(facts), json(request))),
-    repairWorktrees: (facts, request) =>
-      call(() => raw.repairWorktrees(json(facts), json(request))),
-    checkMerge: (request) => call(() => raw.checkMerge(json(request))),
-    readRegistry: (facts) => call(() => raw.readRegistry(json(facts))),
-    pruneWorktrees: (entries, request) =>
-      call(() => raw.pruneWorktrees(json(entries), json(request))),
-    removeWorktree: (entry, request) => call(() => raw.removeWorktree(json(entry), json(request))),
-    stageForecast: (plan, ledger, facts, request) =>
-      call(() => raw.stageForecast(bytes(plan), bytes(ledger), json(facts), json(request))),
-    handOver: (plan, ledger, facts, request) =>
-      call(() => raw.handOver(bytes(plan), bytes(ledger), json(facts), json(request))),
-    assembleHandOver: (plan, ledger, facts, request) =>
-      call(() => raw.assembleHandOver(bytes(plan), bytes(ledger), json(facts), json(request))),
-    stageHistory: (plan, ledger, facts, request) =>
-      call(() => raw.stageHistory(bytes(plan), bytes(ledger), json(facts), json(request))),
+      call('stageShow', () => [
+        bytes(plan),
+        bytes(ledger),
+        json(facts),
+        count(stage, 'stage') ?? 0,
+      ]),
+    prepareRun: ofStages('prepareRun'),
+    worktreePlaces: ofRequest('worktreePlaces'),
+    stageBase: ofRequest('stageBase'),
+    registryBegin: ofFacts('registryBegin'),
+    registryActivate: ofFacts('registryActivate'),
+    registryKeep: ofFacts('registryKeep'),
+    registryForget: ofFacts('registryForget'),
+    registryTaskWorktree: ofFacts('registryTaskWorktree'),
+    registryBase: ofFacts('registryBase'),
+    reservedStages: ofFacts('reservedStages'),
+    repairWorktrees: ofFacts('repairWorktrees'),
+    checkMerge: ofRequest('checkMerge'),
+    readRegistry: ofRequest('readRegistry'),
+    pruneWorktrees: ofFacts('pruneWorktrees'),
+    removeWorktree: ofFacts('removeWorktree'),
+    stageForecast: ofStages('stageForecast'),
+    handOver: ofStages('handOver'),
+    assembleHandOver: ofStages('assembleHandOver'),
+    stageHistory: ofStages('stageHistory'),
     planDiff: (old, plan, ledger, facts) =>
-      call(() => raw.planDiff(bytes(old), bytes(plan), bytes(ledger), json(facts))),
-    taskOutcome: (plan, ledger, facts, request) =>
-      call(() => raw.taskOutcome(bytes(plan), bytes(ledger), json(facts), json(request))),
-    createTask: (request) => call(() => raw.createTask(json(request))),
-    reportPaths: (request) => call(() => raw.reportPaths(json(request))),
-    reportPair: (path) => call(() => raw.reportPair(needed(path, 'path'))),
-    showLedger: (ledger) => call(() => raw.showLedger(bytes(ledger))),
-    checkLedger: (ledger) => call(() => raw.checkLedger(bytes(ledger))),
-    repairLedger: (ledger) => call(() => raw.repairLedger(bytes(ledger))),
-    rules: () => call(() => raw.rules()),
-    version: () => call(() => raw.version()),
-    __provokePanic: () => call(() => raw.provokePanic() as never),
+      call('planDiff', () => [bytes(old), bytes(plan), bytes(ledger), json(facts)]),
+    taskOutcome: ofStages('taskOutcome'),
+    createTask: ofRequest('createTask'),
+    reportPaths: ofRequest('reportPaths'),
+    reportPair: (path) => call('reportPair', () => [needed(path, 'path')]),
+    showLedger: ofBytes('showLedger'),
+    checkLedger: ofBytes('checkLedger'),
+    repairLedger: ofBytes('repairLedger'),
+    rules: ofNothing('rules'),
+    version: ofNothing('version'),
+    __provokePanic: () => call('provokePanic', () => []),
   };
 }
 
 /** What loading threw, as the one error class. */
-export function loadFailure(thrown: unknown, help: string): OkstraError {
+export function loadFailure(thrown: unknown, help: string, file = 'okstra.wasm'): OkstraError {
   if (thrown instanceof OkstraError) {
     return thrown;
   }
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
-  return notInitialised(`okstra.wasm cannot be loaded: ${reason}`, help, thrown);
+  return notInitialised(`${file} cannot be loaded: ${reason}`, help, thrown);
 }
 
 function bytes(source: surface.Source): Uint8Array {
@@ -141,12 +148,13 @@ function list(sources: readonly surface.Source[]): Uint8Array[] {
   return sources.map(bytes);
 }
 
-/** The options of a check as the module takes them: one argument a field, missing ones undefined. */
-function checkArguments(options: unknown): Tail<typeof raw.checkPlan> {
+/** The options of a check as the module takes them: a number a field. */
+function checkArguments(options: unknown): Tail<Arguments<'checkPlan'>> {
   const given = fields<CheckOptions>(options, CHECK_OPTIONS);
   return [
     flag(given.strict, 'strict'),
-    count(given.max_steps, 'max_steps'),
+    // No plan is held to 0 steps: the number says that there is none.
+    count(given.max_steps, 'max_steps') ?? 0,
     flag(given.contract, 'contract'),
     flag(given.require_approval, 'require_approval'),
   ];
@@ -167,7 +175,7 @@ function joined(sources: Uint8Array[]): [Uint8Array, Uint32Array] {
   return [all, ends];
 }
 
-function requestArguments(request: unknown): Behind2<typeof raw.renderCheck> {
+function requestArguments(request: unknown): Behind2<Arguments<'renderCheck'>> {
   const given = fields<CheckRequest>(request, CHECK_REQUEST);
   const paths = given.paths ?? [];
   if (!(Array.isArray(paths) && paths.every((path) => typeof path === 'string'))) {
@@ -177,16 +185,14 @@ function requestArguments(request: unknown): Behind2<typeof raw.renderCheck> {
     // A path with a NUL names no file anywhere.
     paths.map((path) => `${path.replaceAll('\0', '')}\0`).join(''),
     text(given.format, 'format') ?? 'text',
-    flag(given.color, 'color') ?? false,
+    flag(given.color, 'color'),
     ...checkArguments(given.options),
   ];
 }
 
-type Tail<F extends (...all: never[]) => unknown> =
-  Parameters<F> extends [unknown, ...infer T] ? T : never;
+type Tail<A extends readonly unknown[]> = A extends readonly [unknown, ...infer T] ? T : never;
 
-type Behind2<F extends (...all: never[]) => unknown> =
-  Parameters<F> extends [unknown, unknown, ...infer T] ? T : never;
+type Behind2<A extends readonly unknown[]> = Tail<Tail<A>>;
 
 /** The fields there are; the compiler sees to it that none is missing here. */
 const CHECK_OPTIONS: Record<keyof CheckOptions, true> = {
@@ -220,12 +226,15 @@ function fields<T>(value: unknown, known: Record<keyof T, true>): { [K in keyof 
   return value;
 }
 
-function flag(value: unknown, name: string): boolean | undefined {
+/** A flag as the module takes it; one that is not given is neither 1 nor 0. */
+function flag(value: unknown, name: string): number {
   if (value !== undefined && typeof value !== 'boolean') {
     throw badOptions(`${name} must be true or false`);
   }
-  return value;
+  return value === undefined ? NOT_GIVEN : Number(value);
 }
+
+const NOT_GIVEN = 2;
 
 function count(value: unknown, name: string): number | undefined {
   const whole = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 0xffffffff;
@@ -266,25 +275,20 @@ function badOptions(reason: string): OkstraError {
   });
 }
 
-/** What a call threw, as the one error class: an argument of ours, or a trap of the module. */
-function translate(thrown: unknown): OkstraError {
-  return thrown instanceof OkstraError ? thrown : recover(thrown);
-}
-
 /**
  * A trap: the core panicked, or ran out of stack or memory. The instance may be broken in any
  * way, so it is replaced by a fresh one of the same module.
  */
-function recover(trap: unknown): OkstraError {
+function recover(core: Core, trap: unknown): OkstraError {
   let panic: { message: string; location: string | null } | undefined;
   try {
-    const text = raw.takePanic();
+    const text = core.takePanic();
     panic = text === '' ? undefined : JSON.parse(text);
   } catch {
     // The instance cannot even say what happened; the trap itself has to do.
   }
   try {
-    raw.__wbg_reset_state();
+    core.renew();
   } catch (thrown) {
     // No memory is left even for a fresh instance.
     return loadFailure(thrown, 'free some memory and start again');

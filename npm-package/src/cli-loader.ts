@@ -1,38 +1,116 @@
-// The loader of the command line: a CommonJS bundle with okstra.wasm beside it.
+// The loader of the command line: a CommonJS bundle with the parts of the module beside it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Api, createApi } from './api.js';
-import { createLoader } from './load.js';
+import { type Api, createApi, loadFailure } from './api.js';
+import type { Name } from './core.js';
+import { useModule } from './generated/raw.js';
+import parts from './parts.json';
 
 /** From this many bytes on, optimised code pays for the wait until V8 has made it. */
 const LARGE = 4_000_000;
 
+/** The parts of the module with their functions, the smallest first. What none has, the whole has. */
+const PARTS: readonly (readonly [part: string, functions: readonly string[]])[] =
+  Object.entries(parts);
+
+/** What an instance exports. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  __wbindgen_malloc(bytes: number, alignment: number): number;
+  takePanic(): string;
+}
+
+/** An instance of a part, or of the whole where there is no name. */
+interface Loaded {
+  part: string | undefined;
+  module: WebAssembly.Module;
+  exports: Exports;
+}
+
+/** What a function of the module takes: bytes and the like, a text or a number. */
+type Argument = Uint8Array | Uint32Array | string | number;
+
+const encoder = new TextEncoder();
+
 /**
- * The functions for a process that makes one call and ends.
+ * The functions for a process that makes a few calls and ends. It reads, and V8 compiles, no more
+ * of the module than the part that has the function it calls.
  *
  * V8 optimises wasm functions in the background, and the process cannot end before that is done:
  * about 20 ms, for code that will not run again. For small plans it is told not to begin. V8
  * ignores a flag it does not know.
  *
- * @param directory the folder of `okstra.wasm`.
+ * @param directory the folder of the modules.
  * @param inputBytes how much will be read, in bytes.
  */
 export function createCliApi(directory: string, inputBytes: number): Api {
-  const { ready } = createLoader({
-    now: () => {
-      const bytes = readFileSync(join(directory, 'okstra.wasm'));
-      const v8 = engine();
-      // Functions are validated when they are first called, most of them never.
-      v8.setFlagsFromString('--wasm-lazy-validation');
-      if (inputBytes < LARGE) {
-        v8.setFlagsFromString('--liftoff-only');
-        v8.setFlagsFromString('--wasm-tiering-budget=2147483647');
-      }
-      return bytes;
+  let loaded: Loaded | undefined;
+
+  function load(part: string | undefined): Loaded {
+    const file = part === undefined ? 'okstra.wasm' : `okstra-${part}.wasm`;
+    try {
+      const bytes = readFileSync(join(directory, file));
+      if (loaded === undefined) settle(inputBytes);
+      const module = new WebAssembly.Module(bytes);
+      return { part, module, exports: useModule(module) };
+    } catch (thrown) {
+      throw loadFailure(thrown, 'install okstra again', file);
+    }
+  }
+
+  function ready(name: Name): Loaded {
+    if (loaded === undefined) {
+      loaded = load(PARTS.find(([, functions]) => functions.includes(name))?.[0]);
+    } else if (loaded.part !== undefined && !functionsOf(loaded.part).includes(name)) {
+      // A command that needs more than one part needs the whole.
+      loaded = load(undefined);
+    }
+    return loaded;
+  }
+
+  return createApi({
+    ready,
+    call(name, args) {
+      const { exports } = ready(name);
+      const call = (exports as unknown as Record<Name, (...all: number[]) => string>)[name];
+      return call(...lowered(exports, args as readonly Argument[]));
     },
-    help: 'install okstra again',
+    takePanic: () => loaded?.exports.takePanic() ?? '',
+    renew() {
+      if (loaded !== undefined) loaded.exports = useModule(loaded.module);
+    },
   });
-  return createApi(ready);
+}
+
+function functionsOf(part: string): readonly string[] {
+  return PARTS.find(([name]) => name === part)?.[1] ?? [];
+}
+
+/**
+ * Arguments as the exports of the module take them, whatever the function: where a text or array
+ * begins in the module's memory and how long it is, and numbers as they are. The function that is
+ * called frees them.
+ */
+function lowered(exports: Exports, args: readonly Argument[]): number[] {
+  return args.flatMap((arg) => {
+    if (typeof arg === 'number') return arg;
+    const view = typeof arg === 'string' ? encoder.encode(arg) : arg;
+    const start = exports.__wbindgen_malloc(view.byteLength, view.BYTES_PER_ELEMENT) >>> 0;
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    new Uint8Array(exports.memory.buffer).set(bytes, start);
+    return [start, view.length];
+  });
+}
+
+/** Tells V8 what kind of process this is. */
+function settle(inputBytes: number): void {
+  const v8 = engine();
+  // Functions are validated when they are first called, most of them never.
+  v8.setFlagsFromString('--wasm-lazy-validation');
+  if (inputBytes < LARGE) {
+    v8.setFlagsFromString('--liftoff-only');
+    v8.setFlagsFromString('--wasm-tiering-budget=2147483647');
+  }
 }
 
 /** What sets V8's flags. */

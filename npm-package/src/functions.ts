@@ -1,6 +1,16 @@
 // The functions of every entry. An entry says with `useLoader` how the module is made ready.
 import { createApi } from './api.js';
+import type { Core } from './core.js';
+import * as raw from './generated/raw.js';
 import { makeReady } from './slot.js';
+
+/** The whole module, called through its generated glue. */
+const core: Core = {
+  ready: makeReady,
+  call: (name, args) => (raw[name] as (...all: readonly unknown[]) => string)(...args),
+  takePanic: raw.takePanic,
+  renew: raw.__wbg_reset_state,
+};
 
 export const {
   parsePlan,
@@ -52,4 +62,4 @@ export const {
   rules,
   version,
   __provokePanic,
-} = createApi(makeReady);
+} = createApi(core);
