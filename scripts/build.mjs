@@ -4,7 +4,6 @@
 //   node scripts/build.mjs            all steps
 //   node scripts/build.mjs --force    all steps, also where nothing changed
 import {
-  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -75,7 +74,8 @@ export function xtask(...args) {
 function binaryen(tool, ...args) {
   const features = FEATURES.map((name) => `--enable-${name}`);
   const path = join(root, 'node_modules/binaryen/bin', tool);
-  run(process.execPath, [path, '--mvp-features', ...features, ...args]);
+  // The metadce tool lists everything it takes out.
+  run(process.execPath, [path, '--mvp-features', ...features, ...args], { quiet: true });
 }
 
 /** Optimises a module with wasm-opt. */
@@ -85,7 +85,7 @@ export function wasmOpt(input, output, flags = OPTIMISE) {
 }
 
 /** The parts of the module that the command line loads, each with its functions. */
-export const PARTS = JSON.parse(readFileSync(join(root, 'npm-package/src/parts.json'), 'utf8'));
+const PARTS = JSON.parse(readFileSync(join(root, 'npm-package/src/parts.json'), 'utf8'));
 
 /** What every part exports beside its functions: what the glue calls. */
 const GLUE = [
@@ -97,23 +97,28 @@ const GLUE = [
   'takePanic',
 ];
 
-/** Leaves of a module what the given functions reach. */
-function cutPart(input, output, functions) {
-  const exports = [...GLUE, ...functions];
-  const graph = [
-    { name: 'outside', root: true, reaches: exports },
-    ...exports.map((name) => ({ name, export: name })),
-  ];
-  const graphFile = `${output}.json`;
-  writeFileSync(graphFile, JSON.stringify(graph));
-  binaryen('wasm-metadce', '--quiet', input, '-f', graphFile, '-o', output);
+/** The file of a part. */
+const partFile = (part) => `okstra-${part}.wasm`;
+
+/** Makes the parts of a module: of each what its functions reach, into the given folder. */
+export function cutParts(whole, folder) {
+  for (const [part, functions] of Object.entries(PARTS)) {
+    const exports = [...GLUE, ...functions];
+    const graph = [
+      { name: 'outside', root: true, reaches: exports },
+      ...exports.map((name) => ({ name, export: name })),
+    ];
+    const graphFile = join(work, `${part}.json`);
+    writeFileSync(graphFile, JSON.stringify(graph));
+    binaryen('wasm-metadce', whole, '-f', graphFile, '-o', join(folder, partFile(part)));
+  }
 }
 
 /**
  * What the generated glue lacks: making an instance of any module of it, of a part as well, at
  * once. It is what the glue itself does to replace an instance.
  */
-const USE_MODULE = {
+export const USE_MODULE = {
   js: `
 export function useModule(module) {
     wasmModule = module;
@@ -140,9 +145,8 @@ function wasm(force) {
   ];
   const stamp = hashFiles(inputs);
   const outputs = [
-    ...['okstra.wasm', ...Object.keys(PARTS).map((part) => `okstra-${part}.wasm`)].map((name) =>
-      join(dist, name),
-    ),
+    join(dist, 'okstra.wasm'),
+    ...Object.keys(PARTS).map((part) => join(dist, partFile(part))),
     join(generated, 'raw.js'),
   ];
   const known = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
@@ -156,11 +160,7 @@ function wasm(force) {
     xtask('bindgen', input, work);
     const whole = join(dist, 'okstra.wasm');
     wasmOpt(join(work, 'okstra_bg.wasm'), whole);
-    for (const [part, functions] of Object.entries(PARTS)) {
-      const cut = join(work, `okstra-${part}.wasm`);
-      cutPart(whole, cut, functions);
-      copyFileSync(cut, join(dist, `okstra-${part}.wasm`));
-    }
+    cutParts(whole, dist);
     for (const [end, more] of Object.entries(USE_MODULE)) {
       writeFileSync(
         join(generated, `raw.${end}`),
@@ -261,17 +261,36 @@ async function bundles() {
   writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), notices(inputs));
 }
 
-/** `import('../lazy/graph.js')` loads the bundle `graph.cjs`, which lies beside this one. */
+/**
+ * `import('../lazy/graph.js')` loads the bundle `graph.cjs`, which lies beside this one, and
+ * `import('./plan.js')` in the list of commands loads `command-plan.cjs`.
+ */
 const lazyParts = {
   name: 'lazy parts',
   setup(build) {
-    build.onResolve({ filter: /\/lazy\/[\w-]+\.js$/ }, ({ kind, path }) =>
-      kind === 'dynamic-import'
-        ? { path: `./${basename(path, '.js')}.cjs`, external: true }
-        : undefined,
-    );
+    build.onResolve({ filter: /\.js$/ }, ({ importer, kind, path }) => {
+      if (kind !== 'dynamic-import') {
+        return undefined;
+      }
+      const name = basename(path, '.js');
+      const isCommand = importer === join(commands, 'index.ts');
+      return { path: `./${isCommand ? commandBundle(name) : name}.cjs`, external: true };
+    });
   },
 };
+
+const commands = join(root, 'cli-js/src/commands');
+
+/** The name of the bundle of a command. */
+function commandBundle(name) {
+  return `command-${name}`;
+}
+
+/** The names of the commands: the files that the list of commands loads. */
+function commandNames() {
+  const list = readFileSync(join(commands, 'index.ts'), 'utf8');
+  return [...list.matchAll(/import\('\.\/([\w-]+)\.js'\)/g)].map(([, name]) => name);
+}
 
 /** The entry of the command line and the parts it loads only when a command needs them. */
 function commandLine() {
@@ -284,6 +303,10 @@ function commandLine() {
   return [
     { in: main, out: 'cli' },
     ...parts.map((name) => ({ in: join(lazy, name), out: name.slice(0, -3) })),
+    ...commandNames().map((name) => ({
+      in: join(commands, `${name}.ts`),
+      out: commandBundle(name),
+    })),
   ];
 }
 

@@ -16,12 +16,15 @@ export function isMain(url) {
   return process.argv[1] === fileURLToPath(url);
 }
 
-/** Runs a program at the root with its output shown; ends the script when it fails. */
-export function run(command, args, { env = {}, cwd = root } = {}) {
+/**
+ * Runs a program at the root with its output shown, `quiet` only its errors; ends the script when
+ * it fails.
+ */
+export function run(command, args, { env = {}, cwd = root, quiet = false } = {}) {
   const { status, error, signal } = spawnSync(command, args, {
     cwd,
     env: { ...process.env, ...env },
-    stdio: 'inherit',
+    stdio: ['inherit', quiet ? 'ignore' : 'inherit', 'inherit'],
   });
   if (error || status !== 0) {
     const why = error?.message ?? (signal ? `ended by ${signal}` : `exit ${status}`);

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileWasm, OPTIMISE, wasmOpt, xtask } from './build.mjs';
+import { compileWasm, cutParts, OPTIMISE, USE_MODULE, wasmOpt, xtask } from './build.mjs';
 import { root, stop } from './lib.mjs';
 import { setUp } from './setup.mjs';
 import { compressed } from './sizes.mjs';
@@ -95,6 +95,7 @@ function variants() {
       } else {
         wasmOpt(join(glue, 'okstra_bg.wasm'), output, flags);
       }
+      cutParts(output, folder);
       made.push({ name: `${level}, ${name}`, cli: join(folder, 'cli.cjs'), output });
     }
   }
@@ -104,7 +105,7 @@ function variants() {
 function sameGlue(folder) {
   const read = (path) => readFileSync(path, 'utf8');
   const shipped = read(join(root, 'npm-package/src/generated/raw.js'));
-  return read(join(folder, 'okstra.js')) === shipped;
+  return read(join(folder, 'okstra.js')) + USE_MODULE.js === shipped;
 }
 
 await setUp();

@@ -3,7 +3,7 @@
 //   node scripts/sizes.mjs            print the sizes of the build
 //   node scripts/sizes.mjs --write    agree on them
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { isMain, root } from './lib.mjs';
@@ -29,7 +29,11 @@ export function measure() {
   });
   const [{ size }] = JSON.parse(report);
   return {
-    'okstra.wasm': compressed(file('okstra.wasm')),
+    ...Object.fromEntries(
+      readdirSync(dist)
+        .filter((name) => name.endsWith('.wasm'))
+        .map((name) => [name, compressed(file(name))]),
+    ),
     'cli.cjs': file('cli.cjs').length,
     'node.js': file('node.js').length,
     'browser.js': file('browser.js').length,

@@ -2,7 +2,7 @@
 import { createCliApi } from '../../npm-package/src/cli-loader.js';
 import type { Api } from './cli/context.js';
 import { run } from './cli/run.js';
-import { entries } from './commands/index.js';
+import { commands } from './commands/index.js';
 import { nodeHost } from './host/node.js';
 
 let api: Api | undefined;
@@ -13,7 +13,7 @@ void run(process.argv.slice(2), {
     return api;
   },
   host: nodeHost,
-  entries,
+  commands,
 }).then((status) => {
   // Every write is done; leaving at once spares the tear-down of the engine (0.5 ms).
   process.exit(status);

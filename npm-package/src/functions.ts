@@ -7,6 +7,7 @@ import { makeReady } from './slot.js';
 /** The whole module, called through its generated glue. */
 const core: Core = {
   ready: makeReady,
+  // biome-ignore lint/performance/noDynamicNamespaceImportAccess: all of them are in use
   call: (name, args) => (raw[name] as (...all: readonly unknown[]) => string)(...args),
   takePanic: raw.takePanic,
   renew: raw.__wbg_reset_state,

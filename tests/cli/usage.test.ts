@@ -1,11 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { isNoun } from '../../cli-js/src/cli/define.js';
+import { isNoun, loadAll } from '../../cli-js/src/cli/define.js';
 import { parseFast } from '../../cli-js/src/cli/parse.js';
-import { entries } from '../../cli-js/src/commands/index.js';
+import { commands } from '../../cli-js/src/commands/index.js';
 import { parseFully } from '../../cli-js/src/lazy/usage.js';
 import packageJson from '../../npm-package/package.json' with { type: 'json' };
 import { okstra, World } from './world.js';
+
+const entries = await loadAll(commands);
 
 /** Every command line that leads to a help page. */
 const PAGES = [

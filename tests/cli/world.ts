@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import type { Api } from '../../cli-js/src/cli/context.js';
 import { run } from '../../cli-js/src/cli/run.js';
-import { entries } from '../../cli-js/src/commands/index.js';
+import { commands } from '../../cli-js/src/commands/index.js';
 import type { Gh, PullRequest } from '../../cli-js/src/host/gh.js';
 import type { Git } from '../../cli-js/src/host/git/git.js';
 import {
@@ -297,7 +297,7 @@ export class World implements Host {
   /** Runs a command line to its end; the output is that of this command alone. */
   async run(...argv: string[]): Promise<Outcome> {
     const [stdout, stderr] = [this.streams[1].length, this.streams[2].length];
-    const exit = await run(argv, { api: () => api as unknown as Api, host: this, entries });
+    const exit = await run(argv, { api: () => api as unknown as Api, host: this, commands });
     const files: Record<string, string> = {};
     for (const [path, content] of this.#files) {
       if (content !== this.#before.get(path) && !(content instanceof HostError)) {

@@ -1,7 +1,7 @@
 /** What a command works with: the core and the world outside, both replaceable. */
 import type { Api } from '../../../npm-package/src/api.js';
 import type { Host } from '../host/host.js';
-import type { Entry } from './define.js';
+import type { Commands } from './define.js';
 
 export type { Api };
 
@@ -13,5 +13,5 @@ export interface Context {
   api(inputBytes: number): Api;
   host: Host;
   /** Every command, for what describes them. */
-  entries: Readonly<Record<string, Entry>>;
+  commands: Commands;
 }

@@ -72,6 +72,20 @@ export interface Noun {
 /** What stands at the first place of the command line. */
 export type Entry = Noun | Command;
 
+/** What can stand at the first place, by its name. */
+export type Entries = Readonly<Record<string, Entry>>;
+
+/** The same, each loaded when it is asked for. */
+export type Commands = Readonly<Record<string, () => Promise<Entry>>>;
+
+/** Loads every command, for what describes them. */
+export async function loadAll(commands: Commands): Promise<Entries> {
+  const loaded = Object.entries(commands).map(
+    async ([name, load]) => [name, await load()] as const,
+  );
+  return Object.fromEntries(await Promise.all(loaded));
+}
+
 /** Keeps the literal types of the options, so that `run` sees exact values. */
 export function command<const T extends Options>(definition: Command<T>): Command {
   return definition as unknown as Command;

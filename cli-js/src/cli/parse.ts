@@ -5,7 +5,7 @@
  * 5 ms, reading with `parseArgs` about 1 ms; a check of a small plan takes 10 ms in all.
  */
 import { parseArgs } from 'node:util';
-import { absent, type Command, type Entry, isNoun, longName, readInteger } from './define.js';
+import { absent, type Command, type Entries, isNoun, longName, readInteger } from './define.js';
 
 /** A command line that was understood. */
 export interface Parsed {
@@ -21,10 +21,7 @@ interface Given {
 }
 
 /** Reads a command line; `undefined` where it is not plainly correct. */
-export function parseFast(
-  entries: Readonly<Record<string, Entry>>,
-  argv: readonly string[],
-): Parsed | undefined {
+export function parseFast(entries: Entries, argv: readonly string[]): Parsed | undefined {
   const entry = own(entries, argv[0]);
   if (entry === undefined) return undefined;
   const command = isNoun(entry) ? own(entry.verbs, argv[1]) : entry;

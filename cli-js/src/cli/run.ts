@@ -1,6 +1,7 @@
 /** One command line from its words to its exit status. */
 import { version } from '../../../npm-package/package.json';
 import type { Context } from './context.js';
+import { loadAll } from './define.js';
 import { OK } from './exit.js';
 import { parseFast } from './parse.js';
 import { explain } from './talk.js';
@@ -12,10 +13,13 @@ export async function run(argv: readonly string[], context: Context): Promise<nu
       context.host.write(1, `${version}\n`);
       return OK;
     }
-    let parsed = parseFast(context.entries, argv);
+    const { commands, host } = context;
+    const [name = ''] = argv;
+    const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    let parsed = load === undefined ? undefined : parseFast({ [name]: await load() }, argv);
     if (parsed === undefined) {
       const { parseFully } = await import('../lazy/usage.js');
-      const answer = parseFully(argv, context, version);
+      const answer = parseFully(argv, { host, entries: await loadAll(commands) }, version);
       if (typeof answer === 'number') return answer;
       parsed = answer;
     }

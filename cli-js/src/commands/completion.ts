@@ -1,5 +1,5 @@
 /** `okstra completion`: the script that teaches a shell the commands. */
-import { command } from '../cli/define.js';
+import { command, loadAll } from '../cli/define.js';
 import { OK } from '../cli/exit.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -13,9 +13,9 @@ export const completion = command({
   ],
   argument: { name: 'SHELL', text: 'the shell', choices: SHELLS },
   options: {},
-  async run([shell], _values, { host, entries }) {
+  async run([shell], _values, { host, commands }) {
     const { completionScript } = await import('../lazy/completion.js');
-    host.write(1, completionScript(shell as (typeof SHELLS)[number], entries));
+    host.write(1, completionScript(shell as (typeof SHELLS)[number], await loadAll(commands)));
     return OK;
   },
 });

@@ -1,25 +1,18 @@
-/** Every command by its name. A new noun is one file in this folder and one line here. */
-import type { Entry } from '../cli/define.js';
-import { completion } from './completion.js';
-import { handoff } from './handoff.js';
-import { ledger } from './ledger.js';
-import { outcome } from './outcome.js';
-import { plan } from './plan.js';
-import { report } from './report.js';
-import { run } from './run.js';
-import { stage } from './stage.js';
-import { task } from './task.js';
-import { worktree } from './worktree.js';
+/**
+ * Every command by its name. A new noun is one file in this folder and one line here; each is a
+ * bundle of its own, which is loaded only for its command, for the help and for completion.
+ */
+import type { Commands } from '../cli/define.js';
 
-export const entries: Readonly<Record<string, Entry>> = {
-  plan,
-  stage,
-  ledger,
-  worktree,
-  handoff,
-  run,
-  outcome,
-  task,
-  report,
-  completion,
+export const commands: Commands = {
+  plan: async () => (await import('./plan.js')).plan,
+  stage: async () => (await import('./stage.js')).stage,
+  ledger: async () => (await import('./ledger.js')).ledger,
+  worktree: async () => (await import('./worktree.js')).worktree,
+  handoff: async () => (await import('./handoff.js')).handoff,
+  run: async () => (await import('./run.js')).run,
+  outcome: async () => (await import('./outcome.js')).outcome,
+  task: async () => (await import('./task.js')).task,
+  report: async () => (await import('./report.js')).report,
+  completion: async () => (await import('./completion.js')).completion,
 };

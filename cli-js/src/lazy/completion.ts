@@ -5,9 +5,7 @@
  * first word and the verb the second, so a script looks up those two and knows what can follow.
  * Where a plan can stand, Markdown files and folders are offered.
  */
-import { type Command, type Entry, isNoun, longName, type OptionSpec } from '../cli/define.js';
-
-type Entries = Readonly<Record<string, Entry>>;
+import { type Command, type Entries, isNoun, longName, type OptionSpec } from '../cli/define.js';
 
 /** The script for a shell. */
 export function completionScript(shell: 'bash' | 'zsh' | 'fish', entries: Entries): string {

@@ -10,11 +10,24 @@ import {
   Option,
 } from 'commander';
 import { paint, wantsColor } from '../cli/color.js';
-import type { Context } from '../cli/context.js';
-import { type Command, isNoun, longName, type OptionSpec, readInteger } from '../cli/define.js';
+import {
+  type Command,
+  type Entries,
+  isNoun,
+  longName,
+  type OptionSpec,
+  readInteger,
+} from '../cli/define.js';
 import { OK, USAGE } from '../cli/exit.js';
 import type { Parsed } from '../cli/parse.js';
 import { say } from '../cli/talk.js';
+import type { Host } from '../host/host.js';
+
+/** What a command line is explained with. */
+interface Context {
+  host: Host;
+  entries: Entries;
+}
 
 const INTRO =
   'Checks Markdown plans, hands their stages to sessions that build them at the same time, and keeps the record.';
