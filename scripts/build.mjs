@@ -3,14 +3,7 @@
 //
 //   node scripts/build.mjs            all steps
 //   node scripts/build.mjs --force    all steps, also where nothing changed
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { hashFiles, isMain, root, run, step } from './lib.mjs';
 import { notices } from './licences.mjs';
@@ -100,6 +93,9 @@ const GLUE = [
 /** The file of a part. */
 const partFile = (part) => `okstra-${part}.wasm`;
 
+/** The files of all parts. */
+export const partFiles = () => Object.keys(PARTS).map(partFile);
+
 /** Makes the parts of a module: of each what its functions reach, into the given folder. */
 export function cutParts(whole, folder) {
   for (const [part, functions] of Object.entries(PARTS)) {
@@ -146,7 +142,7 @@ function wasm(force) {
   const stamp = hashFiles(inputs);
   const outputs = [
     join(dist, 'okstra.wasm'),
-    ...Object.keys(PARTS).map((part) => join(dist, partFile(part))),
+    ...partFiles().map((name) => join(dist, name)),
     join(generated, 'raw.js'),
   ];
   const known = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;

@@ -3,9 +3,10 @@
 //   node scripts/sizes.mjs            print the sizes of the build
 //   node scripts/sizes.mjs --write    agree on them
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { partFiles } from './build.mjs';
 import { isMain, root } from './lib.mjs';
 
 const dist = join(root, 'npm-package/dist');
@@ -29,11 +30,8 @@ export function measure() {
   });
   const [{ size }] = JSON.parse(report);
   return {
-    ...Object.fromEntries(
-      readdirSync(dist)
-        .filter((name) => name.endsWith('.wasm'))
-        .map((name) => [name, compressed(file(name))]),
-    ),
+    'okstra.wasm': compressed(file('okstra.wasm')),
+    ...Object.fromEntries(partFiles().map((name) => [name, file(name).length])),
     'cli.cjs': file('cli.cjs').length,
     'node.js': file('node.js').length,
     'browser.js': file('browser.js').length,

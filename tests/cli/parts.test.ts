@@ -1,0 +1,119 @@
+// The parts of the module: each function of a part answers from it as from the whole module.
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import * as whole from '../../npm-package/dist/node.js';
+import { createCliApi } from '../../npm-package/src/cli-loader.js';
+import parts from '../../npm-package/src/parts.json' with { type: 'json' };
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const dist = join(root, 'npm-package/dist');
+const folder = mkdtempSync(join(tmpdir(), 'okstra-parts-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A folder that has these modules and no others. */
+function folderWith(...files: string[]): string {
+  const path = mkdtempSync(join(folder, 'dist-'));
+  for (const file of files) cpSync(join(dist, file), join(path, file));
+  return path;
+}
+
+/** The functions over a folder; so many bytes leave V8's settings as they are. */
+const apiOf = (path: string) => createCliApi(path, Number.POSITIVE_INFINITY);
+
+const plan = Buffer.concat([
+  readFileSync(join(root, 'fixtures/plans/valid_three_stage_parallel.md')),
+  Buffer.from('\n- [x] Approved\n'),
+]);
+const path = '/work/shop/plän.md';
+const started = {
+  ...{ impl_task_key: 'shop:web:login', stage: 1, status: 'started' },
+  ...{ started_at: '2026-01-01T00:00:00.000Z', head_commit: '', claim_id: 'c1', session: 's' },
+};
+const ledger = Buffer.from(`${JSON.stringify(started)}\n`);
+const facts = {
+  ...{ plan: path, now: '2026-01-01T00:01:00.000Z', project_root: '/work/shop' },
+  ...{ caller: { session: 's', host: 'h', pid: 7 }, sightings: { processes: [], sessions: [] } },
+};
+const registry = { path: '/home/me/.okstra/worktrees/registry.json', text: '' };
+const task = {
+  ...{ project_root: '/p', task_root: '/p/.okstra/tasks/g/t', evidence: [] },
+  ...{ latest_report_path: '', reports: ['a.md'] },
+};
+
+/** What each function is called with; some calls are refused, which has to be the same as well. */
+const CALLS: Record<string, readonly unknown[]> = {
+  renderCheck: [{ paths: ['ä.md', 'b.md'], format: 'pretty', color: true }, [plan, '# nothing\n']],
+  checkPlan: [plan, { strict: true, max_steps: 1, contract: true, require_approval: false }],
+  renderGraph: [plan, 'mermaid'],
+  planLayout: [path, '/work/shop'],
+  lockName: ['/work/shop/plän.md.okstra/consumers.jsonl'],
+  taskFolder: ['/work/shop/.okstra', 'shop:web:login'],
+  planCandidates: [task],
+  stageNext: [plan, ledger, facts, { stage: 'auto', explain: true }],
+  stageClaim: [plan, ledger, facts, { stage: '2', claim_id: 'c2' }],
+  stageDone: [plan, ledger, facts, { stage: 1, name: 'e.md', evidence: 'none' }],
+  stageRelease: [plan, ledger, facts, { stage: 1, reason: 'enough' }],
+  stageList: [plan, ledger, facts],
+  stageShow: [plan, ledger, facts, 2],
+  reservedStages: [registry, { task_key: 'shop:web:login' }],
+};
+
+/** What came of a call: an answer or a failure. */
+function outcome(api: object, name: string): unknown {
+  const call = (api as Record<string, (...args: readonly unknown[]) => unknown>)[name];
+  try {
+    return { answer: call?.(...(CALLS[name] ?? [])) };
+  } catch (error) {
+    const { code, message, details } = error as InstanceType<typeof whole.OkstraError>;
+    return { code, message, details };
+  }
+}
+
+describe.each(Object.entries(parts))('the part for %s', (part, functions) => {
+  const file = `okstra-${part}.wasm`;
+
+  it.each(functions)('answers %s alone as the whole module does', (name) => {
+    expect(CALLS).toHaveProperty(name);
+    const seen = outcome(apiOf(folderWith(file)), name);
+    expect(seen).toEqual(outcome(whole, name));
+    expect(seen).not.toMatchObject({ code: expect.stringMatching(/panic|not-initialised/) });
+  });
+
+  it('makes room for the whole module where a function is not in it', () => {
+    const [first = ''] = functions;
+    const api = apiOf(folderWith(file, 'okstra.wasm'));
+    const before = outcome(api, first);
+    expect(api.rules()).toEqual(whole.rules());
+    expect(outcome(api, first)).toEqual(before);
+    expect(() => api.__provokePanic()).toThrow('provoked by a test');
+    expect(outcome(api, first)).toEqual(before);
+  });
+});
+
+it('a missing module is named', () => {
+  const api = apiOf(folderWith());
+  const missing = (file: string) =>
+    expect.objectContaining({
+      code: 'not-initialised',
+      message: expect.stringContaining(`${file} cannot be loaded: ENOENT`),
+    });
+  expect(() => api.renderCheck({}, [])).toThrow(missing('okstra-plan.wasm'));
+  expect(() => api.version()).toThrow(missing('okstra.wasm'));
+});
+
+it('the parts that are built are those of the table', () => {
+  const built = readdirSync(dist).filter((name) => name.endsWith('.wasm'));
+  expect(built.sort()).toEqual(
+    [...Object.keys(parts).map((part) => `okstra-${part}.wasm`), 'okstra.wasm'].sort(),
+  );
+});
+
+it('the smallest part comes first in the table', () => {
+  const sizes = Object.keys(parts).map(
+    (part) => readFileSync(join(dist, `okstra-${part}.wasm`)).length,
+  );
+  expect(sizes).toEqual([...sizes].sort((a, b) => a - b));
+});
