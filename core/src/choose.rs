@@ -3,14 +3,14 @@
 //! A wave is a picture, never a barrier: a stage is ready the moment its own dependencies are
 //! done. The same request gives the same answer, and every front asks here.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::decode::decode_words;
-use crate::order::{FirstOf, order_by};
+use crate::numbers::{ByNumber, Numbers};
+use crate::order::{FirstOf, order_by, sorted};
 use crate::printable::printable;
 use crate::worktree::forecast::Conflict;
 
@@ -20,13 +20,13 @@ pub struct ChooseRequest<'a> {
     /// The stages of the plan, in row order.
     pub stages: Vec<StageFacts<'a>>,
     /// The stages that are done.
-    pub done: BTreeSet<u32>,
+    pub done: Numbers,
     /// The stages that are running, with whose they are.
-    pub running: BTreeMap<u32, Holder>,
+    pub running: ByNumber<Holder>,
     /// The stages that the worktree registry reserves.
-    pub reserved: BTreeSet<u32>,
+    pub reserved: Numbers,
     /// The running stages that may be taken all the same, because their session is dead.
-    pub reclaim: BTreeSet<u32>,
+    pub reclaim: Numbers,
     /// What is wished: `auto` or a number, as it was given.
     pub wish: &'a str,
     /// Which of several ready stages comes first.
@@ -405,7 +405,7 @@ impl<'r, 'a> Field<'r, 'a> {
             .map(|list| u32::try_from(list.iter().filter(live).count()).unwrap_or(u32::MAX))
             .collect();
         let mut files: Vec<(&'a str, u32)> = Vec::new();
-        for facts in stages.iter().filter(|facts| request.running.contains_key(&facts.stage)) {
+        for facts in stages.iter().filter(|facts| request.running.get(facts.stage).is_some()) {
             files.extend(facts.files.iter().map(|file| (*file, facts.stage)));
         }
         let sorted = order_by(files.len(), &|a, b| files.get(a).cmp(&files.get(b)));
@@ -418,15 +418,15 @@ impl<'r, 'a> Field<'r, 'a> {
         let stage = facts.stage;
         if facts.cancelled {
             Readiness::Cancelled
-        } else if request.done.contains(&stage) {
+        } else if request.done.contains(stage) {
             Readiness::Done
-        } else if request.running.contains_key(&stage) && !request.reclaim.contains(&stage) {
+        } else if request.running.get(stage).is_some() && !request.reclaim.contains(stage) {
             Readiness::Running
-        } else if request.reserved.contains(&stage) && !request.reclaim.contains(&stage) {
+        } else if request.reserved.contains(stage) && !request.reclaim.contains(stage) {
             Readiness::Reserved
         } else if facts.unclear {
             Readiness::Broken
-        } else if facts.depends_on.iter().all(|on| request.done.contains(on)) {
+        } else if facts.depends_on.iter().all(|on| request.done.contains(*on)) {
             Readiness::Ready
         } else if self.broken.get(at).copied().unwrap_or(true) {
             Readiness::Broken
@@ -436,21 +436,28 @@ impl<'r, 'a> Field<'r, 'a> {
     }
 
     fn waits_for(&self, facts: &StageFacts<'_>) -> Vec<u32> {
-        facts.depends_on.iter().copied().filter(|on| !self.request.done.contains(on)).collect()
+        facts.depends_on.iter().copied().filter(|on| !self.request.done.contains(*on)).collect()
     }
 
     /// The running stages that touch a file of this one.
     fn shares(&self, facts: &StageFacts<'_>) -> Vec<Share> {
-        let mut shares: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        let mut found: Vec<(u32, &str)> = Vec::new();
         for file in &facts.files {
             let from = self.busy.partition_point(|(busy, _)| busy < file);
             for (_, stage) in self.busy.iter().skip(from).take_while(|(busy, _)| busy == file) {
                 if *stage != facts.stage {
-                    shares.entry(*stage).or_default().push((*file).to_owned());
+                    found.push((*stage, file));
                 }
             }
         }
-        shares.into_iter().map(|(stage, files)| Share { stage, files }).collect()
+        let mut shares: Vec<Share> = Vec::new();
+        for (stage, file) in sorted(found, |(stage, _)| (u64::from(*stage), 0)) {
+            match shares.last_mut() {
+                Some(share) if share.stage == stage => share.files.push(file.to_owned()),
+                _ => shares.push(Share { stage, files: vec![file.to_owned()] }),
+            }
+        }
+        shares
     }
 
     /// Whether a running stage touches a file of this one. Listing all of them for every stage
@@ -522,7 +529,7 @@ impl<'r, 'a> Field<'r, 'a> {
             Readiness::Cancelled => Err(Refusal::Cancelled { stage }),
             Readiness::Done => Err(Refusal::AlreadyCompleted { stage }),
             Readiness::Running => {
-                let holder = request.running.get(&stage).cloned().unwrap_or_default();
+                let holder = request.running.get(stage).cloned().unwrap_or_default();
                 Err(Refusal::AlreadyStarted {
                     stage,
                     key: printable(&holder.impl_task_key).into_owned(),

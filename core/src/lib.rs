@@ -18,6 +18,7 @@ pub mod handoff;
 mod json_edit;
 pub mod layout;
 pub mod ledger;
+pub mod numbers;
 mod order;
 pub mod plan;
 mod printable;

@@ -1,13 +1,14 @@
 //! What the rows of a ledger add up to.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::read::{self, BadLine, Row};
 use super::{Status, Verdict};
+use crate::numbers::Numbers;
 
 /// A claim: a `started` row that nothing has cancelled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -237,29 +238,29 @@ impl LedgerState {
     }
 
     /// The stages with a `done` row.
-    pub fn done(&self) -> BTreeSet<u32> {
+    pub fn done(&self) -> Numbers {
         self.numbers(|record| record.done.is_some())
     }
 
     /// The stages that were started and not given back; a done stage stays among them.
-    pub fn started(&self) -> BTreeSet<u32> {
+    pub fn started(&self) -> Numbers {
         self.numbers(|record| !record.claims.is_empty())
     }
 
     /// The stages that are started and not done.
-    pub fn running(&self) -> BTreeSet<u32> {
+    pub fn running(&self) -> Numbers {
         self.numbers(|record| record.holder().is_some())
     }
 
     /// The stages whose latest verification accepted them.
-    pub fn verified_accepted(&self) -> BTreeSet<u32> {
+    pub fn verified_accepted(&self) -> Numbers {
         self.numbers(|record| {
             record.verified.as_ref().is_some_and(|row| row.verdict == Some(Verdict::Accepted))
         })
     }
 
     /// The stages that a pull request covers.
-    pub fn pr_covered(&self) -> BTreeSet<u32> {
+    pub fn pr_covered(&self) -> Numbers {
         self.numbers(|record| record.pr.is_some())
     }
 
@@ -268,7 +269,7 @@ impl LedgerState {
         self.stages.values().filter_map(StageRecord::holder)
     }
 
-    fn numbers(&self, keep: impl Fn(&StageRecord) -> bool) -> BTreeSet<u32> {
+    fn numbers(&self, keep: impl Fn(&StageRecord) -> bool) -> Numbers {
         self.stages.iter().filter(|(_, record)| keep(record)).map(|(stage, _)| *stage).collect()
     }
 

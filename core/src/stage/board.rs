@@ -1,7 +1,5 @@
 //! Plan, ledger and facts put together: what every request about stages looks at.
 
-use std::collections::BTreeMap;
-
 use super::effect::{Decision, Effect};
 use super::facts::Facts;
 use super::refusal::StageRefusal;
@@ -17,6 +15,7 @@ use crate::layout::{self, PlanLayout};
 use crate::ledger::state::LedgerState;
 use crate::ledger::write::{DoneRow, Rows};
 use crate::ledger::{Claim, Status};
+use crate::numbers::{ByNumber, Numbers};
 use crate::order::order_by;
 use crate::plan::files::StepFile;
 use crate::plan::sections::Section;
@@ -73,9 +72,9 @@ pub(super) struct Board<'d, 'a> {
     /// The rows to append, those that heal first.
     pub(super) rows: Rows,
     /// The sidecars that can be read.
-    pub(super) sidecars: BTreeMap<u32, Sidecar>,
+    pub(super) sidecars: ByNumber<Sidecar>,
     /// The sidecars that count for nothing, with the reason.
-    pub(super) unusable: BTreeMap<u32, String>,
+    pub(super) unusable: ByNumber<String>,
     /// The done stages whose evidence is stale, ascending.
     pub(super) stale: Vec<(u32, Stale)>,
     pub(super) warnings: Vec<String>,
@@ -116,8 +115,8 @@ impl<'d, 'a> Board<'d, 'a> {
             layout,
             state: LedgerState::read(ledger),
             rows: Rows::default(),
-            sidecars: BTreeMap::new(),
-            unusable: BTreeMap::new(),
+            sidecars: ByNumber::default(),
+            unusable: ByNumber::default(),
             stale: Vec::new(),
             warnings: Vec::new(),
             now_ms,
@@ -143,6 +142,7 @@ impl<'d, 'a> Board<'d, 'a> {
     }
 
     fn read_sidecars(&mut self) {
+        let (mut sidecars, mut unusable) = (Vec::new(), Vec::new());
         for file in &self.facts.evidence {
             let Some(stage) = layout::stage_of_carry_file(&file.name) else {
                 continue;
@@ -158,15 +158,15 @@ impl<'d, 'a> Board<'d, 'a> {
                 Ok(sidecar)
             });
             match usable {
-                Ok(sidecar) => {
-                    self.sidecars.insert(stage, sidecar);
-                }
+                Ok(sidecar) => sidecars.push((stage, sidecar)),
                 Err(why) => {
                     self.warnings.push(format!("{}: {why}", self.carry_path(stage)));
-                    self.unusable.insert(stage, why);
+                    unusable.push((stage, why));
                 }
             }
         }
+        self.sidecars = sidecars.into_iter().collect();
+        self.unusable = unusable.into_iter().collect();
     }
 
     /// Whether a path in evidence means this plan.
@@ -190,16 +190,16 @@ impl<'d, 'a> Board<'d, 'a> {
     /// without a row means that only the row is missing.
     fn heal(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
-        for (stage, sidecar) in &self.sidecars {
-            let known = self.doc.row_of.get(*stage).and_then(|at| self.doc.map.rows.get(at));
-            let record = self.state.stage(*stage);
+        for (stage, sidecar) in self.sidecars.iter() {
+            let known = self.doc.row_of.get(stage).and_then(|at| self.doc.map.rows.get(at));
+            let record = self.state.stage(stage);
             if record.is_some_and(|record| record.done.is_some()) || sidecar.pass_grade().is_err() {
                 continue;
             }
             if known.is_none_or(|row| row.cancelled) {
                 self.warnings.push(format!(
                     "{}: the plan has no stage {stage} to be done",
-                    self.carry_path(*stage)
+                    self.carry_path(stage)
                 ));
                 continue;
             }
@@ -212,10 +212,10 @@ impl<'d, 'a> Board<'d, 'a> {
             };
             let row = DoneRow {
                 impl_task_key: &key,
-                stage: *stage,
+                stage,
                 status: Status::Done.as_str(),
                 completed_at: sidecar.completed_at().unwrap_or(&self.facts.now),
-                carry_path: &self.carry_path(*stage),
+                carry_path: &self.carry_path(stage),
                 head_commit: sidecar.head().unwrap_or_default(),
                 claim_id: claim.claim_id.as_deref(),
                 plan_digest: claim.plan_digest.as_deref(),
@@ -256,8 +256,8 @@ impl<'d, 'a> Board<'d, 'a> {
             self.warnings
                 .push(format!("stage {stage} is done, evidence stale: {}{built}", stale.why));
         }
-        for (stage, sidecar) in &self.sidecars {
-            let row = self.doc.row_of.get(*stage).and_then(|at| self.doc.map.rows.get(at));
+        for (stage, sidecar) in self.sidecars.iter() {
+            let row = self.doc.row_of.get(stage).and_then(|at| self.doc.map.rows.get(at));
             if let (Some(row), Some(title)) = (row, sidecar.title())
                 && evidence::plain_title(title) != evidence::plain_title(&row.title)
             {
@@ -348,7 +348,7 @@ impl<'d, 'a> Board<'d, 'a> {
             done: self.state.done(),
             running: holders.collect(),
             reserved: self.facts.reserved.iter().copied().collect(),
-            reclaim: std::collections::BTreeSet::new(),
+            reclaim: Numbers::default(),
             wish,
             order,
             conflicts: &[],
@@ -460,7 +460,7 @@ impl Board<'_, '_> {
             let stage = row.stage?;
             let record = self.state.stage(stage);
             let done = record.and_then(|record| record.done.as_ref());
-            let sidecar = self.sidecars.get(&stage);
+            let sidecar = self.sidecars.get(stage);
             Some(HandOverStage {
                 stage,
                 title: row.title.clone(),

@@ -95,7 +95,7 @@ impl Board<'_, '_> {
         CarryIn {
             stage,
             exit_contract: section.and_then(|section| section.exit_contract),
-            evidence: self.sidecars.get(&stage).map(|sidecar| sidecar.value.clone()),
+            evidence: self.sidecars.get(stage).map(|sidecar| sidecar.value.clone()),
         }
     }
 }

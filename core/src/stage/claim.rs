@@ -13,6 +13,7 @@ use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::ledger::write::{ReleasedRow, Started};
 use crate::ledger::{Claim, Status};
+use crate::numbers::Numbers;
 
 /// What to claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,7 +100,7 @@ pub fn claim(
         wish.reclaim = board.state.running();
         // Two claims of one stage can only come from another tool; both have to be dead.
         wish.reclaim.retain(|stage| {
-            let claims = board.state.stage(*stage).map(|record| record.claims.as_slice());
+            let claims = board.state.stage(stage).map(|record| record.claims.as_slice());
             let mut claims = claims.unwrap_or_default().iter();
             claims.all(|claim| board.view(claim).life == Life::Dead)
         });
@@ -283,10 +284,11 @@ fn answer(
             ));
         }
     }
-    let mut concurrent = board.state.running();
-    concurrent.extend(board.facts.reserved.iter().copied());
+    let running = board.state.running();
+    let taken = running.as_slice().iter().chain(&board.facts.reserved).copied();
     let done = board.state.done();
-    concurrent.retain(|other| *other != stage && !done.contains(other));
+    let concurrent: Numbers =
+        taken.filter(|other| *other != stage && !done.contains(*other)).collect();
     ClaimAnswer {
         brief,
         claim_id: claim.claim_id.clone(),
@@ -295,7 +297,7 @@ fn answer(
         worktree: claim.worktree.clone(),
         branch: claim.branch.clone().or_else(|| board.facts.branch.clone()),
         base_commit: claim.base_commit.clone(),
-        concurrent_stages: concurrent.into_iter().collect(),
+        concurrent_stages: concurrent.into_vec(),
         shares,
         warnings: board.warnings.clone(),
     }

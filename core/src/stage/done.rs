@@ -140,11 +140,11 @@ pub fn done(
     let carry_path = board.carry_path(stage);
     let mut effects = Vec::new();
     if record.done.is_none() {
-        if let Some(why) = board.unusable.get(&stage) {
+        if let Some(why) = board.unusable.get(stage) {
             let why = why.clone();
             return Err(StageRefusal::EvidenceExists { path: carry_path, why }.into());
         }
-        if let Some(Err(why)) = board.sidecars.get(&stage).map(evidence::Sidecar::pass_grade) {
+        if let Some(Err(why)) = board.sidecars.get(stage).map(evidence::Sidecar::pass_grade) {
             return Err(StageRefusal::EvidenceExists { path: carry_path, why }.into());
         }
         noted.extend(outside_list(&board, stage, &evidence));
@@ -426,7 +426,7 @@ fn note_difference(board: &mut Board<'_, '_>, stage: u32, request: &DoneRequest)
     let Some(given) = given else {
         return;
     };
-    let kept = board.sidecars.get(&stage).map(|sidecar| {
+    let kept = board.sidecars.get(stage).map(|sidecar| {
         let mut value = sidecar.value.clone();
         if let (Some(map), Some(given)) = (value.as_object_mut(), given.as_object()) {
             map.retain(|key, _| given.contains_key(key));

@@ -22,7 +22,7 @@ pub fn history(
     let doc = board::document(plan)?;
     let mut board = Board::new(&doc, ledger, facts)?;
     let mut stages = Vec::new();
-    let done: Vec<u32> = board.state.done().into_iter().collect();
+    let done = board.state.done().into_vec();
     for stage in done {
         let record = board.state.stage(stage).and_then(|record| record.done.clone());
         let of = |fact: &&history::HeadFact| {

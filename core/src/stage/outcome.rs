@@ -263,8 +263,8 @@ fn stages(board: &Board<'_, '_>) -> Vec<StageOutcome> {
 fn of_stage(board: &Board<'_, '_>, stage: u32) -> StageOutcome {
     let record = board.state.stage(stage);
     let done = record.and_then(|record| record.done.as_ref());
-    let sidecar = board.sidecars.get(&stage);
-    let (evidence, why) = match (sidecar.map(evidence_grade), board.unusable.get(&stage)) {
+    let sidecar = board.sidecars.get(stage);
+    let (evidence, why) = match (sidecar.map(evidence_grade), board.unusable.get(stage)) {
         (Some(Ok(())), _) => (EvidenceGrade::Pass, None),
         (Some(Err(why)), _) => (EvidenceGrade::Failed, Some(why)),
         (None, Some(why)) => (EvidenceGrade::Unusable, Some(why.clone())),

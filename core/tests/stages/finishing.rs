@@ -554,7 +554,7 @@ fn what_counts_as_lost_rows() {
         let facts = disk.facts(facts());
         let (answer, said) = disk.settle(list(two().as_bytes(), b"", &facts));
         assert_eq!((&said, &answer.warnings), (&warnings, &warnings), "{name} {text}");
-        let found: Vec<u32> = LedgerState::read(&disk.ledger()).done().into_iter().collect();
+        let found: Vec<u32> = LedgerState::read(&disk.ledger()).done().into_vec();
         assert_eq!(found, expected, "{name} {text}");
     }
 }
