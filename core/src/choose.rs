@@ -422,7 +422,7 @@ impl<'r, 'a> Field<'r, 'a> {
             Readiness::Done
         } else if request.running.get(stage).is_some() && !request.reclaim.contains(stage) {
             Readiness::Running
-        } else if request.reserved.contains(stage) && !request.reclaim.contains(stage) {
+        } else if request.reserved.contains(stage) {
             Readiness::Reserved
         } else if facts.unclear {
             Readiness::Broken

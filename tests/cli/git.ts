@@ -200,6 +200,15 @@ export class GitWorld implements Git {
     )?.files;
   }
 
+  async mergeCommits(folder: string, ours: string, theirs: readonly string[]) {
+    const forecast = await this.mergeForecast(folder, ours, theirs);
+    if (!forecast.clean) return { ...forecast, commit: ours };
+    return {
+      clean: true as const,
+      commit: theirs.length === 0 ? ours : this.commit(ours, ...theirs),
+    };
+  }
+
   async mergeForecast(_folder: string, ours: string, theirs: readonly string[]): Promise<Forecast> {
     const before = [ours];
     for (const against of theirs) {

@@ -1,6 +1,6 @@
 /** Many claims at once on one repository, and claims that are killed at any moment. */
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Ended, Shop } from './support.js';
@@ -29,6 +29,99 @@ describe('claims at once', () => {
     expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
   });
 });
+
+describe('while a worktree is being made', () => {
+  /** A project in which the checkout of stage 1 takes until `go` is called. */
+  async function slow() {
+    const shop = new Shop({ graph: ['', '', '', ''] });
+    const hook = join(shop.root, '.git/hooks/post-checkout');
+    const sign = join(shop.folder, 'go');
+    const wait = `while [ ! -e '${sign}' ]; do sleep 0.02; done`;
+    mkdirSync(dirname(hook), { recursive: true });
+    writeFileSync(hook, `#!/bin/sh\ncase "$PWD" in */stage-1) ${wait};; esac\n`, { mode: 0o755 });
+    const words = ['stage', 'claim', '--plan', shop.plan, '--json', '--session', 'slow'];
+    const { child, end } = shop.start(words);
+    while (!existsSync(join(shop.path(1), 'README.md'))) await pause(5);
+    return { shop, words, child, end, go: () => writeFileSync(sign, '') };
+  }
+
+  it('nobody waits for it, and nobody takes its stage', LONG, async () => {
+    const { shop, words, end, go } = await slow();
+    expect(shop.rows()).toEqual([]);
+    const other = await shop.claimed('auto', '--session', 'other');
+    expect(other.stage).toBe(2);
+    const plain = await shop.claimed('auto', '--session', 'third', '--no-worktree');
+    expect(plain.stage).toBe(3);
+    const refused = await shop.claim(1, '--session', 'fourth');
+    expect(refused).toMatchObject({ exit: 3, stdout: '' });
+    expect(refused.stderr).toContain('--stage 1 is reserved');
+    const list = await shop.okstra('stage', 'list', '--plan', shop.plan, '--json');
+    const states = JSON.parse(list.stdout).stages.map(({ state }: { state: string }) => state);
+    expect(states).toEqual(['reserved', 'running', 'running', 'ready']);
+    // Neither does it go, whatever a person says.
+    const at = ['--plan', shop.plan, '--force'];
+    expect(await shop.okstra('worktree', 'remove', ...at, '--stage', '1')).toMatchObject({
+      exit: 3,
+    });
+    expect((await shop.okstra('worktree', 'prune', ...at, '--yes')).exit).toBe(0);
+    expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+    // Its own session is told of the one stage, once it is there.
+    const again = shop.start(words);
+    await pause(300);
+    expect(shop.rows()).toHaveLength(2);
+    go();
+    const [first, second] = (await Promise.all([end, again.end])).map(({ exit, stdout }) => {
+      expect(exit).toBe(0);
+      return JSON.parse(stdout);
+    });
+    expect(second).toMatchObject({ stage: 1, already_held: true, claim_id: first.claim_id });
+    expect(shop.rows().map(({ stage }) => stage)).toEqual([2, 3, 1]);
+    await sound(shop);
+  });
+
+  it('the plan may change: the claim is of what it says then', LONG, async () => {
+    const { shop, end, go } = await slow();
+    const plan = readFileSync(join(shop.root, shop.plan), 'utf8');
+    shop.write(shop.plan, plan.replaceAll('Part 1', 'Another part'));
+    go();
+    const { exit, stdout, stderr } = await end;
+    expect({ exit, stderr }).toMatchObject({ exit: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ stage: 1, title: 'Another part' });
+    expect(shop.rows()).toHaveLength(1);
+    await sound(shop);
+  });
+
+  it('a stage that another tool takes meanwhile is left to it, without a trace', LONG, async () => {
+    const { shop, end, go } = await slow();
+    const now = new Date().toISOString();
+    const row = { impl_task_key: 'other', stage: 1, status: 'started', started_at: now };
+    writeFileSync(shop.ledger, `${JSON.stringify({ ...row, head_commit: '' })}\n`);
+    go();
+    const { exit, stdout } = await end;
+    expect(exit).toBe(0);
+    expect(JSON.parse(stdout).stage).toBe(2);
+    expect(shop.trees()).toEqual([shop.path(2)]);
+    expect(shop.rows().map(({ stage }) => stage)).toEqual([1, 2]);
+    await sound(shop);
+  });
+
+  it('one that fails leaves nothing, not even what the task starts from', LONG, async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    mkdirSync(join(shop.home, 'worktrees/shop/web'), { recursive: true });
+    writeFileSync(join(shop.home, 'worktrees/shop/web/login.stages'), 'in the way');
+    const refused = await shop.claim(1);
+    expect(refused).toMatchObject({ stdout: '' });
+    expect(refused.exit).not.toBe(0);
+    expect([shop.branches(), shop.registered(), shop.rows()]).toEqual([['main'], [], []]);
+    rmSync(join(shop.home, 'worktrees/shop/web/login.stages'));
+    const head = shop.put(shop.root, 'README.md', 'moved on\n');
+    expect((await shop.claimed(1)).base_commit).toBe(head);
+  });
+});
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
 
 /** What every moment has to hold after a repair. */
 async function sound(shop: Shop): Promise<void> {

@@ -1,14 +1,17 @@
 /** Claims that get a worktree of their own, and what git says of it when they end. */
 import type {
   BaseAnswer,
+  BeginRequest,
   ClaimAnswer,
   ClaimRequest,
   Decision,
   GitFacts,
+  MergeHead,
   Registry,
   RegistryAnswer,
   RegistryFacts,
   StageHead,
+  StageWorktree,
   TaskIdentity,
 } from '../../../npm-package/src/index.js';
 import {
@@ -22,7 +25,7 @@ import {
   slashes,
 } from '../cli/board.js';
 import { okstraFolder, readObject } from '../cli/project.js';
-import { about, say } from '../cli/talk.js';
+import { about, say, sayOf } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
 import type { Git, Links } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
@@ -30,11 +33,11 @@ import { HostError } from '../host/host.js';
 /** How long a change of the registry waits for others, in milliseconds. */
 const WAIT = 30_000;
 
-/**
- * How long such a claim waits for others, in milliseconds: each of them may check out a large
- * repository under the lock.
- */
-const CHECKOUTS = 600_000;
+/** How long a claim waits for an earlier one of its session, which may check out a lot. */
+const CHECKOUT = 600_000;
+
+/** How often a claim begins anew, where what it chose was another's or another by the end. */
+const ROUNDS = 4;
 
 /** What a claim with a worktree asks for. */
 export interface Wanted {
@@ -47,44 +50,31 @@ export interface Wanted {
 const OWN = ['.okstra', '.project-docs/okstra'];
 
 /**
- * Chooses a stage, makes its worktree and records the claim, all under the ledger's lock: what
- * fails half-way leaves no branch, folder, reservation or row.
+ * Chooses a stage and reserves it under the ledger's lock, makes its worktree without it, and
+ * records the claim under it again: nobody waits for a checkout. What fails half-way leaves no
+ * branch, folder, reservation or row.
  */
-export async function claimInWorktree(
-  board: Board,
-  { request, resolve }: Wanted,
-): Promise<Decided<ClaimAnswer>> {
-  const { host } = board.context;
-  const git = await host.git();
+export async function claimInWorktree(board: Board, wanted: Wanted): Promise<Decided<ClaimAnswer>> {
+  const git = await board.context.host.git();
   // Git looks while the core chooses; its refusal is heard in any case.
   const repository = repositoryOf(board, git);
   repository.catch(() => {});
   await settle(board);
-  return locked(
-    board,
-    'stage claim',
-    async () => {
-      readAgain(board);
-      const ask = (more: Partial<ClaimRequest>) =>
-        answered(
-          board,
-          (ledger, facts) =>
-            about(board.name, () =>
-              board.api.stageClaim(board.bytes, ledger, facts, { ...request, ...more }),
-            ),
-          request.claim_id,
-        );
-      const chosen = await ask({});
-      if (chosen.answer.already_held) {
-        carryOut(chosen.effects, host);
-        return chosen;
-      }
-      const root = await repository;
-      return provision(board, git, root, chosen.answer, { request, resolve }, ask);
-    },
-    CHECKOUTS,
-  );
+  for (let round = 1; ; round += 1) {
+    await untilFree(board, wanted);
+    const chosen = await locked(board, 'stage claim', () => choose(board, git, repository, wanted));
+    if (chosen === undefined) continue;
+    if ('held' in chosen) return chosen.held;
+    try {
+      return await provision(board, git, chosen, wanted);
+    } catch (error) {
+      if (!(error instanceof Overtaken) || round === ROUNDS) throw error;
+    }
+  }
 }
+
+/** What a claim has chosen is not to be had any more, or is another than it was. */
+class Overtaken extends HostError {}
 
 /** The project's folder, if it is in a repository in which worktrees can be made. */
 async function repositoryOf(board: Board, git: Git): Promise<Root> {
@@ -109,18 +99,103 @@ interface Root {
 
 type Again = (more: Partial<ClaimRequest>) => Promise<Decided<ClaimAnswer>>;
 
-async function provision(
+function asker(board: Board, { request }: Wanted): Again {
+  return (more) =>
+    answered(
+      board,
+      (ledger, facts) =>
+        about(board.name, () =>
+          board.api.stageClaim(board.bytes, ledger, facts, { ...request, ...more }),
+        ),
+      request.claim_id,
+    );
+}
+
+/**
+ * Waits while another claim of the same session is under way: that one's stage is what the session
+ * will hold, and not a second one.
+ */
+async function untilFree(board: Board, { request }: Wanted): Promise<void> {
+  const { host } = board.context;
+  const home = slashes(host.realPath(host.home()));
+  const end = Date.now() + CHECKOUT;
+  for (let of = underWay(board, home, request); of !== undefined; ) {
+    if (Date.now() > end) {
+      const help = 'wait until it has ended; where it hangs, end its process';
+      const what = `another claim of your session makes the worktree of stage ${of.stage}`;
+      throw new HostError('locked', of.path, `${what} (process ${of.by?.pid})`, help);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    of = underWay(board, home, request);
+  }
+}
+
+/** The worktree that another claim of the session makes, where it is for the wished stage. */
+function underWay(
+  board: Board,
+  home: string,
+  { stage, claim_id }: Wanted['request'],
+): StageWorktree | undefined {
+  const { host } = board.context;
+  const { session } = board.facts.caller ?? {};
+  if (session === undefined) return undefined;
+  const key = registryKey(board);
+  const task = readRegistry(board, home).tasks.find(({ task_key }) => task_key === key);
+  const wished = Number(stage ?? 'auto');
+  return task?.stages.find(
+    ({ state, by, stage, claim_id: of }) =>
+      state === 'provisioning' &&
+      of !== claim_id &&
+      by?.session === session &&
+      by.host === host.hostName() &&
+      (Number.isNaN(wished) || wished === stage) &&
+      by.pid != null &&
+      host.processState(by.pid, by.pid_start ?? undefined) === 'alive',
+  );
+}
+
+/** A stage that is reserved for a claim. */
+interface Chosen {
+  root: Root;
+  /** The claim as it would be recorded. */
+  claim: ClaimAnswer;
+  heads: StageHead[];
+  home: string;
+  task: TaskIdentity;
+  /** What is written into the registry. */
+  begin: BeginRequest;
+  syncDirs: string[];
+  /** What the registry said of the stage before. */
+  before: StageWorktree | undefined;
+  /** Whether the claim is the one that fixed what the task starts from. */
+  first: boolean;
+}
+
+/**
+ * Chooses and reserves, under the ledger's lock. Nothing where another claim of the session came
+ * first.
+ */
+async function choose(
   board: Board,
   git: Git,
-  root: Root,
-  chosen: ClaimAnswer,
-  { request, resolve }: Wanted,
-  ask: Again,
-): Promise<Decided<ClaimAnswer>> {
+  repository: Promise<Root>,
+  wanted: Wanted,
+): Promise<Chosen | { held: Decided<ClaimAnswer> } | undefined> {
   const { context, api, facts } = board;
   const { host } = context;
-  const { stage } = chosen;
+  const { request } = wanted;
+  readAgain(board);
   const home = slashes(host.realPath(host.home()));
+  if (underWay(board, home, request) !== undefined) return undefined;
+  const held = await asker(board, wanted)({});
+  if (held.answer.already_held) {
+    carryOut(held.effects, host);
+    await finishBegun(board, home, held.answer);
+    return { held };
+  }
+  const claim = held.answer;
+  const root = await repository;
+  const { stage } = claim;
   const key = registryKey(board);
   const registered = readRegistry(board, home).tasks.find(({ task_key }) => task_key === key);
   const settings = settingsOf(board, root.folder);
@@ -139,87 +214,285 @@ async function provision(
     prefix: places.prefix,
   };
   const start = registered?.implementation_base ?? root.head;
-  const base = await baseOf(board, git, root, chosen, start);
-  const first = base.kind === 'merge' ? base.first.commit : base.commit;
-  const others = base.kind === 'merge' ? base.others : [];
-  if (others.length > 0 && !resolve) await foresee(board, git, root, stage, base);
-
-  const change = (asked: (facts: RegistryFacts) => Decision<RegistryAnswer>) =>
-    changeRegistry(board, home, asked);
-  if (registered?.implementation_base == null) {
-    await change((it) => api.registryBase(it, { task, commit: start }));
-  }
-  const before = registered?.stages.find((entry) => entry.stage === stage);
-  const entry = { task_key: key, stage, claim_id: request.claim_id };
-  await change((it) =>
-    api.registryBegin(it, {
-      task,
-      stage,
-      path: places.path,
-      branch: places.branch,
-      base: first,
-      claim_id: request.claim_id,
-      by: {
-        ...(facts.caller?.host === undefined ? {} : { host: facts.caller.host }),
-        pid: host.ownProcess().pid,
-        pid_start: host.ownProcess().pid_start ?? '',
-      },
-      now: host.now(),
-      sync_dirs: settings.syncDirs,
-    }),
-  );
-  const folder = `${places.path}/${root.prefix}`.replace(/\/$/, '');
-  const links: Links = { project: root.folder, worktree: folder, dirs: settings.syncDirs };
-  const wanted = {
-    repository: root.folder,
+  const heads = await headsOf(board, git, root, claim.depends_on);
+  const base = api.stageBase({ stage, implementation_base: start, dependencies: heads });
+  const process = host.ownProcess();
+  const { session } = facts.caller ?? {};
+  const begin: BeginRequest = {
+    task,
+    stage,
     path: places.path,
     branch: places.branch,
-    base: first,
-    links,
+    // Of a merge it is known only once that is made.
+    ...(base.kind === 'commit' ? { base: base.commit } : {}),
+    implementation_base: start,
+    claim_id: request.claim_id,
+    by: {
+      host: host.hostName(),
+      pid: process.pid,
+      pid_start: process.pid_start ?? '',
+      ...(session === undefined ? {} : { session }),
+    },
+    now: host.now(),
+    sync_dirs: settings.syncDirs,
   };
-  let made: Decided<ClaimAnswer> | undefined;
-  const record = async (base_commit: string) => {
-    made = await ask({
-      stage: String(stage),
-      worktree: folder,
-      branch: places.branch,
-      base_commit,
-    });
-    carryOut(made.effects, host);
+  await changeRegistry(board, home, (it) => api.registryBegin(it, begin));
+  return {
+    root,
+    claim,
+    heads,
+    home,
+    task,
+    begin,
+    syncDirs: settings.syncDirs,
+    before: registered?.stages.find((entry) => entry.stage === stage),
+    first: registered?.implementation_base == null,
   };
+}
+
+/** A claim that was killed right behind its row has a worktree that still counts as begun. */
+async function finishBegun(
+  board: Board,
+  home: string,
+  { stage, claim_id }: ClaimAnswer,
+): Promise<void> {
+  const task_key = registryKey(board);
+  const task = readRegistry(board, home).tasks.find((it) => it.task_key === task_key);
+  const entry = task?.stages.find((it) => it.stage === stage);
+  if (entry?.state !== 'provisioning' || claim_id === null || entry.claim_id !== claim_id) return;
+  await changeRegistry(board, home, (it) =>
+    board.api.registryActivate(it, { task_key, stage, claim_id }),
+  );
+}
+
+/** Makes the worktree of a reserved stage and records the claim. */
+async function provision(
+  board: Board,
+  git: Git,
+  chosen: Chosen,
+  wanted: Wanted,
+): Promise<Decided<ClaimAnswer>> {
+  const { host } = board.context;
+  const { root, begin, before, syncDirs } = chosen;
+  const { path, branch, stage } = begin;
+  const folder = inside(path, root.prefix);
+  const links: Links = { project: root.folder, worktree: folder, dirs: syncDirs };
   try {
+    const { base, open } = await startOf(board, git, chosen, wanted);
+    const tree = { repository: root.folder, path, branch, base, links };
     // What an earlier claim left half-made, when it was killed.
-    if (before?.state === 'provisioning') await git.cleanHalf(wanted);
-    const { created, warning } = await git.addWorktree(wanted, async () => {
-      if (settings.syncDirs.length > 0) {
-        const { warnings } = await git.linkSyncDirs(root.folder, folder, settings.syncDirs);
+    if (before?.state === 'provisioning') {
+      await git.cleanHalf({ ...tree, base: before.base ?? base });
+    }
+    let made: Decided<ClaimAnswer> | undefined;
+    const recorded = async (base_commit: string) => {
+      made = await record(board, git, chosen, wanted, { worktree: folder, branch, base_commit });
+    };
+    const { created, warning } = await git.addWorktree(tree, async () => {
+      if (syncDirs.length > 0) {
+        const { warnings } = await git.linkSyncDirs(root.folder, folder, syncDirs);
         for (const text of warnings) say(host, `warning: ${text}`);
       }
-      await record(await mergeAll(board, git, places.path, stage, first, base, resolve));
+      if (open.length > 0) await leaveOpen(board, git, path, stage, open);
+      await recorded(base);
     });
     if (warning !== undefined) say(host, `warning: ${warning}`);
     if (!created) {
       say(host, `stage ${stage} goes on in the worktree that an earlier claim left`);
-      await record(before?.base ?? first);
+      await sayMissing(board, git, path, chosen.heads);
+      await recorded(before?.base ?? base);
     }
+    if (made === undefined) throw new Error('the claim was not recorded');
+    return made;
   } catch (error) {
-    await change((it) =>
-      // What an earlier claim worked in is there all the same.
-      before === undefined || before.state === 'provisioning'
-        ? api.registryForget(it, entry)
-        : api.registryKeep(it, {
-            ...entry,
-            ...(before.base === null ? {} : { base: before.base }),
-          }),
-    );
+    try {
+      await takeBack(board, chosen);
+    } catch (second) {
+      // Why there is no claim matters more.
+      if (!(second instanceof HostError)) throw second;
+      sayOf(host, second.path, `warning: ${second.message}; see 'okstra worktree repair'`);
+    }
     throw error;
   }
-  if (made === undefined) throw new Error('the claim was not recorded');
-  const { base_commit } = made.answer;
+}
+
+/** Records the claim, under the ledger's lock, if the stage still is what was chosen. */
+async function record(
+  board: Board,
+  git: Git,
+  chosen: Chosen,
+  wanted: Wanted,
+  place: { worktree: string; branch: string; base_commit: string },
+): Promise<Decided<ClaimAnswer>> {
+  const { host } = board.context;
+  const { claim, root, home } = chosen;
+  const { stage } = claim;
+  return locked(board, 'stage claim', async () => {
+    readAgain(board);
+    const made = await asker(
+      board,
+      wanted,
+    )({ stage: String(stage), ...place }).catch((error) => {
+      if (!(error instanceof Error && error.name === 'OkstraError')) throw error;
+      // Another tool, or okstra in another container, was first. Asked again, it says so.
+      throw overtaken(board, error.message);
+    });
+    const heads = await headsOf(board, git, root, claim.depends_on);
+    const before = JSON.stringify([briefOf(claim), chosen.heads]);
+    if (made.answer.already_held || JSON.stringify([briefOf(made.answer), heads]) !== before) {
+      throw overtaken(board, `stage ${stage} changed while its worktree was made`);
+    }
+    carryOut(made.effects, host);
+    // Recorded is claimed, whatever becomes of the registry.
+    try {
+      const entry = { task_key: chosen.task.task_key, stage, base: place.base_commit };
+      const claim_id = wanted.request.claim_id;
+      await changeRegistry(board, home, (it) =>
+        board.api.registryActivate(it, { ...entry, claim_id }),
+      );
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      sayOf(host, error.path, `warning: ${error.message}; see 'okstra worktree repair'`);
+    }
+    return made;
+  });
+}
+
+function overtaken(board: Board, message: string): Overtaken {
+  return new Overtaken('changed', board.name, message, 'claim again');
+}
+
+/** What a session is told to build, without what a claim adds to it. */
+function briefOf(answer: ClaimAnswer): object {
+  const { claim_id, already_held, order, worktree, branch, base_commit, ...rest } = answer;
+  const { concurrent_stages, shares, warnings, ...brief } = rest;
+  return brief;
+}
+
+/** Takes back what the registry was told of a claim that came to nothing. */
+async function takeBack(board: Board, { home, begin, before, first }: Chosen): Promise<void> {
+  const { api } = board;
+  const { stage, claim_id } = begin;
+  const entry = { task_key: begin.task.task_key, stage };
+  const change = (asked: (facts: RegistryFacts) => Decision<RegistryAnswer>) =>
+    changeRegistry(board, home, asked);
+  // What an earlier claim worked in is there all the same.
+  if (before === undefined || before.state === 'provisioning') {
+    await change((it) => api.registryForget(it, { ...entry, claim_id, undo: first }));
+    return;
+  }
   await change((it) =>
-    api.registryActivate(it, { ...entry, ...(base_commit === null ? {} : { base: base_commit }) }),
+    api.registryKeep(it, {
+      ...entry,
+      claim_id,
+      ...(before.base === null ? {} : { base: before.base }),
+    }),
   );
-  return made;
+}
+
+/** The folder in a worktree that stands for the project's. */
+export function inside(path: string, prefix = ''): string {
+  return `${path}/${prefix}`.replace(/\/$/, '');
+}
+
+/** The commit that a worktree starts from, and what is to be merged there by a person. */
+interface Start {
+  base: string;
+  open: MergeHead[];
+}
+
+/**
+ * The commit that a stage starts from. Several dependencies are merged without a worktree, so that
+ * the new one is whole from its beginning; a conflict is refused before anything is made.
+ */
+async function startOf(board: Board, git: Git, chosen: Chosen, wanted: Wanted): Promise<Start> {
+  const { root, begin, home, heads } = chosen;
+  if (begin.base !== undefined) return { base: begin.base, open: [] };
+  const { stage, implementation_base = '' } = begin;
+  const base = await baseOf(board, git, root, stage, heads, implementation_base);
+  const start =
+    base.kind === 'commit'
+      ? { base: base.commit, open: [] }
+      : await merged(board, git, root, stage, base, wanted.resolve);
+  // What a kill leaves is told by it from what somebody worked in.
+  await changeRegistry(board, home, (it) =>
+    board.api.registryBegin(it, { ...begin, base: start.base }),
+  );
+  return start;
+}
+
+type Merges = Extract<BaseAnswer, { kind: 'merge' }>;
+
+async function merged(
+  board: Board,
+  git: Git,
+  { folder }: Root,
+  stage: number,
+  { first, others }: Merges,
+  resolve: boolean,
+): Promise<Start> {
+  const names = new Map(others.map(({ commit, stages }) => [commit, stages.join(', ')]));
+  const commits = others.map(({ commit }) => commit);
+  const message = (commit: string) => `Merge stage ${names.get(commit)} for stage ${stage}`;
+  const outcome = await git.mergeCommits(folder, first.commit, commits, message);
+  if (outcome.clean) return { base: outcome.commit, open: [] };
+  const { against, files } = outcome;
+  const at = commits.indexOf(against);
+  // Where there is no common history there is nothing to resolve.
+  if (resolve && files.length > 0) return { base: outcome.commit, open: others.slice(at) };
+  const stageOf = (commit: string | undefined) =>
+    [first, ...others].find((it) => it.commit === commit)?.stages[0];
+  const conflict = {
+    first: stageOf(outcome.with) ?? first.stages[0] ?? 0,
+    second: stageOf(against) ?? 0,
+    files: files.length > 0 ? files : ['(no common history)'],
+  };
+  board.api.checkMerge({ stage, conflict });
+  throw new Error('the core finds a conflict in order');
+}
+
+/** Begins a merge that a person finishes. */
+async function leaveOpen(
+  board: Board,
+  git: Git,
+  path: string,
+  stage: number,
+  open: readonly MergeHead[],
+): Promise<void> {
+  const { host } = board.context;
+  const names = new Map(open.map(({ commit, stages }) => [commit, stages.join(', ')]));
+  const merge = await git.mergeInto(path, {
+    commits: open.map(({ commit }) => commit),
+    message: (commit) => `Merge stage ${names.get(commit)} for stage ${stage}`,
+    leaveOpen: true,
+  });
+  if (merge.merged) return;
+  say(host, `the merge is left open in ${path}; files with conflicts: ${merge.files.join(', ')}`);
+  say(host, `to finish it: resolve them there, 'git add' them, then 'git commit --no-edit'`);
+  for (const commit of merge.remaining) say(host, `then merge: git merge ${commit}`);
+}
+
+/** Says which dependencies a worktree that was left does not have yet. */
+async function sayMissing(
+  board: Board,
+  git: Git,
+  path: string,
+  heads: readonly StageHead[],
+): Promise<void> {
+  if (heads.length === 0) return;
+  const { host } = board.context;
+  const at = await host.gitHead(path);
+  if (at === undefined) return;
+  const pairs = heads.flatMap(({ head }) => (head === undefined ? [] : [head]));
+  const contained = await git.ancestors(
+    path,
+    pairs.map((older) => ({ older, newer: at.commit })),
+  );
+  for (const [index, commit] of pairs.entries()) {
+    const of = heads[index]?.stage;
+    if (contained[index] === true) continue;
+    say(host, `warning: it does not have stage ${of} as it is now: 'git merge ${commit}' there`);
+  }
 }
 
 /** The base of a stage; git is asked for the history that it depends on. */
@@ -227,10 +500,10 @@ async function baseOf(
   board: Board,
   git: Git,
   root: Root,
-  { stage, depends_on }: ClaimAnswer,
+  stage: number,
+  dependencies: StageHead[],
   implementation_base: string,
 ): Promise<Exclude<BaseAnswer, { kind: 'needs' }>> {
-  const dependencies = depends_on.length === 0 ? [] : await headsOf(board, git, root, depends_on);
   let ancestry: { older: string; newer: string; contained: boolean }[] = [];
   for (let round = 0; round < 3; round += 1) {
     const base = board.api.stageBase({ stage, implementation_base, dependencies, ancestry });
@@ -248,6 +521,7 @@ async function headsOf(
   { folder }: Root,
   stages: readonly number[],
 ): Promise<StageHead[]> {
+  if (stages.length === 0) return [];
   const { answer } = await answered(board, (ledger, facts) =>
     about(board.name, () => board.api.stageList(board.bytes, ledger, facts)),
   );
@@ -255,6 +529,8 @@ async function headsOf(
     stages.map(async (stage) => {
       const head = answer.stages.find((line) => line.stage === stage)?.head;
       if (head == null) return { stage };
+      // What is not there is found out by making a branch of it.
+      if (/^([\da-f]{40}|[\da-f]{64})$/.test(head)) return { stage, head };
       const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${head}^{commit}`];
       const { status, stdout } = await git.run(folder, words);
       if (status === 0) return { stage, head: stdout.toString().trim() };
@@ -266,70 +542,6 @@ async function headsOf(
       );
     }),
   );
-}
-
-/** Refuses a merge that would have conflicts, before anything is made. */
-async function foresee(
-  board: Board,
-  git: Git,
-  { folder }: Root,
-  stage: number,
-  base: Exclude<BaseAnswer, { kind: 'needs' }>,
-): Promise<void> {
-  if (base.kind !== 'merge') return;
-  const commits = base.others.map(({ commit }) => commit);
-  const forecast = await git.mergeForecast(folder, base.first.commit, commits);
-  if (forecast.clean) return;
-  const stageOf = (commit: string | undefined) =>
-    [base.first, ...base.others].find((it) => it.commit === commit)?.stages[0];
-  const first = stageOf(forecast.with) ?? base.first.stages[0] ?? 0;
-  const second = stageOf(forecast.against) ?? 0;
-  const files = forecast.files.length > 0 ? forecast.files : ['(no common history)'];
-  board.api.checkMerge({ stage, conflict: { first, second, files } });
-}
-
-/** Merges the dependencies in the new worktree; answers the commit that the stage starts from. */
-async function mergeAll(
-  board: Board,
-  git: Git,
-  path: string,
-  stage: number,
-  first: string,
-  base: Exclude<BaseAnswer, { kind: 'needs' }>,
-  leaveOpen: boolean,
-): Promise<string> {
-  const { host } = board.context;
-  let head = first;
-  if (base.kind === 'merge') {
-    const names = new Map(base.others.map(({ commit, stages }) => [commit, stages.join(', ')]));
-    const merged = await git.mergeInto(path, {
-      commits: base.others.map(({ commit }) => commit),
-      message: (commit) => `Merge stage ${names.get(commit)} for stage ${stage}`,
-      leaveOpen,
-    });
-    if (!merged.merged) {
-      if (!merged.open) {
-        const first_ = base.first.stages[0] ?? 0;
-        const second = base.others.find(({ commit }) => commit === merged.against)?.stages[0] ?? 0;
-        board.api.checkMerge({ stage, conflict: { first: first_, second, files: merged.files } });
-      }
-      say(
-        host,
-        `the merge is left open in ${path}; files with conflicts: ${merged.files.join(', ')}`,
-      );
-      say(host, `to finish it: resolve them there, 'git add' them, then 'git commit --no-edit'`);
-      for (const commit of merged.remaining) say(host, `then merge: git merge ${commit}`);
-      return first;
-    }
-    head = merged.head;
-  }
-  const missing = [];
-  for (const commit of base.contains) {
-    if (commit === head) continue;
-    if (!(await git.ancestor(path, commit, head))) missing.push(commit);
-  }
-  if (missing.length > 0) throw new Error(`the new worktree misses ${missing.join(', ')}`);
-  return head;
 }
 
 /** What the registry is asked with. */

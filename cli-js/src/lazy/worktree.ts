@@ -10,6 +10,7 @@ import type {
   RepairFacts,
   RepairFinding,
   RepairReport,
+  Reserved,
   Source,
   StageHead,
   StageLife,
@@ -36,6 +37,7 @@ import {
   type Asker,
   askRegistry,
   changeRegistry,
+  inside,
   readRegistry,
   registryFacts,
 } from './provision.js';
@@ -179,11 +181,6 @@ export async function path(
   const folder = inside(entry.path, repository?.prefix);
   context.host.write(1, `${printable(folder)}\n`);
   return OK;
-}
-
-/** The folder in a worktree that stands for the project's. */
-function inside(path: string, prefix = ''): string {
-  return `${path}/${prefix}`.replace(/\/$/, '');
 }
 
 /** What is foreseen, and what could not be tried. */
@@ -446,7 +443,7 @@ async function gather(
       project_root: root,
       path,
       branch,
-      state: lifeOf(entry, states, answer.stages, force),
+      state: lifeOf(entry, states, answer, force),
       exists,
       ...(head === undefined ? {} : { head }),
       ...(head === undefined ? {} : await elsewhere(git, root, head, ours)),
@@ -469,17 +466,15 @@ async function gather(
 function lifeOf(
   { stage, state }: StageWorktree,
   states: ReadonlyMap<number, StageLife> | undefined,
-  reserved: readonly number[],
+  { stages: reserved, unknown }: Reserved,
   force: boolean,
 ): StageLife {
   if (states === undefined) return 'unknown';
   if (stage === 0) return [...states.values()].includes('running') ? 'running' : 'free';
   const life = states.get(stage) ?? 'free';
+  const isMade = life === 'free' && state === 'provisioning' && reserved.includes(stage);
   // One of whose maker nothing can be known is given up by a person alone.
-  if (life === 'free' && state === 'provisioning' && reserved.includes(stage) && !force) {
-    return 'running';
-  }
-  return life;
+  return isMade && !(force && unknown.includes(stage)) ? 'running' : life;
 }
 
 async function repositoryAt(git: Git, folder: string): Promise<Repository | undefined> {
@@ -689,7 +684,12 @@ async function carry(
       await change((it) => api.registryActivate(it, entryOf(action)));
       return;
     case 'keep':
-      await change((it) => api.registryKeep(it, entryOf(action)));
+      await change((it) =>
+        api.registryKeep(it, {
+          ...entryOf(action),
+          ...(action.claim_id === null ? {} : { claim_id: action.claim_id }),
+        }),
+      );
       return;
     case 'adopt':
       return adopt(at, action);

@@ -137,9 +137,11 @@ pub struct Maker {
     pub pid: Option<u32>,
     /// Its start, as the host writes it.
     pub pid_start: Option<String>,
+    /// The session it works for: a second claim of that session waits for this one.
+    pub session: Option<String>,
 }
 
-decode!(optional Maker { host, pid, pid_start });
+decode!(optional Maker { host, pid, pid_start, session });
 
 /// Which task, and where it belongs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -169,8 +171,10 @@ pub struct BeginRequest {
     pub path: String,
     /// The branch to be.
     pub branch: String,
-    /// The commit it starts from.
+    /// The commit it starts from; missing where the merge that it starts from is yet to be made.
     pub base: Option<String>,
+    /// The commit that the task starts from, if none is fixed yet.
+    pub implementation_base: Option<String>,
     /// The claim it is made for.
     pub claim_id: String,
     /// The process that makes it.
@@ -181,7 +185,18 @@ pub struct BeginRequest {
     pub sync_dirs: Vec<String>,
 }
 
-decode!(BeginRequest { task, stage, path, branch, base, claim_id, by, now, sync_dirs });
+decode!(BeginRequest {
+    task,
+    stage,
+    path,
+    branch,
+    base,
+    implementation_base,
+    claim_id,
+    by,
+    now,
+    sync_dirs
+});
 
 /// A worktree of a stage in the registry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -195,9 +210,12 @@ pub struct EntryRequest {
     pub claim_id: Option<String>,
     /// The commit it started from, where that is known only now.
     pub base: Option<String>,
+    /// Whether what the claim fixed for the whole task is taken back too, where nothing else of the
+    /// task is registered: it never began.
+    pub undo: Option<bool>,
 }
 
-decode!(EntryRequest { task_key, stage, claim_id, base });
+decode!(EntryRequest { task_key, stage, claim_id, base, undo });
 
 /// The worktree of a task that is about to be made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -251,6 +269,8 @@ pub struct RegistryAnswer {
 pub struct Reserved {
     /// The stages, ascending.
     pub stages: Vec<u32>,
+    /// Those of them of whose maker nothing can be known, ascending.
+    pub unknown: Vec<u32>,
     /// The stages whose worktree was begun by a process that is gone, ascending.
     pub abandoned: Vec<u32>,
 }
@@ -296,10 +316,15 @@ pub fn begin(
     }
     let broken = |fault| WorktreeRefusal::broken(&facts.path, fault);
     let at = task_place(&mut json, task).map_err(broken)?;
+    if let Some(commit) = &request.implementation_base
+        && !registry.has_base(&task.task_key)
+    {
+        json.set(&base_of(at), &Value::from(commit.as_str())).map_err(broken)?;
+    }
     let place = stage_place(&mut json, at, *stage).map_err(broken)?;
     let text = |text: &str| Value::from(text);
     let maker = &request.by;
-    let members: [(&[&str], Option<Value>); 11] = [
+    let members: [(&[&str], Option<Value>); 12] = [
         (&["stage"], Some(Value::from(*stage))),
         (&["path"], Some(text(path))),
         (&["branch"], Some(text(branch))),
@@ -309,6 +334,7 @@ pub fn begin(
         (&["by", "host"], maker.host.as_deref().map(text)),
         (&["by", "pid"], maker.pid.map(Value::from)),
         (&["by", "pidStart"], maker.pid_start.as_deref().map(text)),
+        (&["by", "session"], maker.session.as_deref().map(text)),
         (&["createdAt"], Some(text(&request.now))),
         (&["syncDirs"], Some(Value::from(request.sync_dirs.as_slice()))),
     ];
@@ -357,8 +383,13 @@ fn set_state(
         return Err(WorktreeRefusal::NotRegistered { task_key, stage: *stage }.into());
     };
     of_claim(entry, request)?;
+    // Whoever ends a claim and does not say which means the one before: this one has begun since.
+    let begun = entry.state == WorktreeState::Provisioning
+        && state == WorktreeState::Kept
+        && request.claim_id.is_none();
     let broken = |fault| WorktreeRefusal::broken(&facts.path, fault);
-    let Some(place) = find(&json, task_key, Some(*stage)) else {
+    let place = find(&json, task_key, Some(*stage)).filter(|_| !begun);
+    let Some(place) = place else {
         return changed(facts, json, task_key);
     };
     if let Some(base) = &request.base {
@@ -386,6 +417,14 @@ pub fn forget(
         }
     } else if let Some(place) = find(&json, task_key, Some(*stage)) {
         json.remove(&place);
+    }
+    if request.undo == Some(true)
+        && let Some(task) = registry.task(task_key)
+        && task.worktree.is_none()
+        && task.stages.iter().all(|entry| entry.stage == *stage)
+        && let Some(place) = find(&json, task_key, None)
+    {
+        json.remove(&member(&place, "implementationBase"));
     }
     changed(facts, json, task_key)
 }
@@ -420,14 +459,16 @@ pub fn set_implementation_base(
     let registry = registry_of(&json, &facts.path)?;
     let BaseFixRequest { task, commit } = request;
     same_project(&registry, task)?;
-    let fixed = registry.task(&task.task_key).and_then(|task| task.implementation_base.as_ref());
-    if fixed.is_none() {
+    if !registry.has_base(&task.task_key) {
         let broken = |fault| WorktreeRefusal::broken(&facts.path, fault);
         let at = task_place(&mut json, task).map_err(broken)?;
-        let to = [Key("tasks"), Index(at), Key("implementationBase")];
-        json.set(&to, &Value::from(commit.as_str())).map_err(broken)?;
+        json.set(&base_of(at), &Value::from(commit.as_str())).map_err(broken)?;
     }
     changed(facts, json, &task.task_key)
+}
+
+fn base_of(task: usize) -> [Segment<'static>; 3] {
+    [Key("tasks"), Index(task), Key("implementationBase")]
 }
 
 /// The stages of a task that somebody is about to build: those whose worktree is being made by a
@@ -445,15 +486,24 @@ pub fn reserved_stages(
         entry.state == WorktreeState::Provisioning && !own
     });
     let (mut stages, mut abandoned) = (BTreeSet::new(), BTreeSet::new());
+    let mut unknown = BTreeSet::new();
     for entry in begun.clone() {
         match state_of(facts, entry.by.as_ref()) {
             None => return Ok(asks(begun, facts)),
-            Some(ProcessState::Gone) => abandoned.insert(entry.stage),
-            Some(_) => stages.insert(entry.stage),
-        };
+            Some(ProcessState::Gone) => {
+                abandoned.insert(entry.stage);
+            }
+            Some(state) => {
+                stages.insert(entry.stage);
+                if state == ProcessState::Unknown {
+                    unknown.insert(entry.stage);
+                }
+            }
+        }
     }
     let answer = Reserved {
         stages: stages.into_iter().collect(),
+        unknown: unknown.into_iter().collect(),
         abandoned: abandoned.into_iter().collect(),
     };
     Ok(Decision::Decided { effects: Vec::new(), answer, warnings: registry.warnings })
@@ -463,6 +513,11 @@ impl Registry {
     /// The entry of a task; of several with one key the first counts.
     pub fn task(&self, key: &str) -> Option<&RegisteredTask> {
         self.tasks.iter().find(|task| task.task_key == key)
+    }
+
+    /// Whether the commit that a task starts from is fixed.
+    fn has_base(&self, key: &str) -> bool {
+        self.task(key).is_some_and(|task| task.implementation_base.is_some())
     }
 
     /// The entry of a stage.
@@ -597,6 +652,7 @@ fn stage_of(value: &Value) -> Result<StageWorktree, &'static str> {
             host: text_of(by, "host"),
             pid: number_of(by, "pid"),
             pid_start: text_of(by, "pidStart"),
+            session: text_of(by, "session"),
         }),
         created_at: text_of(value, "createdAt").unwrap_or_default(),
         sync_dirs: value

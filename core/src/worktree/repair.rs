@@ -202,6 +202,8 @@ pub enum WorktreeAction {
         task_key: String,
         /// The stage.
         stage: u32,
+        /// The claim it was made for.
+        claim_id: Option<String>,
     },
     /// Put it into the registry: as active for the claim, or as kept without one.
     Adopt {
@@ -291,7 +293,7 @@ impl Place<'_> {
         if entry.state != WorktreeState::Active || record.holder().is_some() {
             return None;
         }
-        let keep = || vec![WorktreeAction::Keep { task_key: self.task.task_key.clone(), stage }];
+        let keep = || vec![self.keep(entry)];
         let repair = "calls it kept; 'okstra worktree prune' says what may be removed";
         let over = if record.done.is_some() {
             "is done"
@@ -358,7 +360,7 @@ impl Place<'_> {
         // A branch that left its base may have somebody's work.
         if head.is_some() && head != entry.base.as_deref() {
             let repair = "calls it kept, for its branch has commits of its own";
-            let actions = vec![WorktreeAction::Keep { task_key, stage }];
+            let actions = vec![self.keep(entry)];
             return Some(self.finding(
                 RepairKind::HalfProvisioned,
                 stage,
@@ -463,6 +465,14 @@ impl Place<'_> {
         let words = format!("the worktree of {of} has {found} checked out instead of {branch}");
         let repair = format!("nothing; 'git switch {branch}' in the worktree goes back to it");
         Some(self.finding(RepairKind::OtherBranch, stage, path, &words, &repair, Vec::new()))
+    }
+
+    fn keep(&self, entry: &StageWorktree) -> WorktreeAction {
+        WorktreeAction::Keep {
+            task_key: self.task.task_key.clone(),
+            stage: entry.stage,
+            claim_id: entry.claim_id.clone(),
+        }
     }
 
     fn there(&self, path: &str) -> bool {

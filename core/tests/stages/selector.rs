@@ -246,7 +246,13 @@ fn what_is_given() {
         (three().done(&[1]).running(&[2]), "auto", "3"),
         (three().running(&[1]).reclaim(&[1]), "auto", "1"),
         (three().running(&[1]).reclaim(&[1]), "1", "1"),
-        (three().running(&[1]).reserved(&[1]).reclaim(&[1]), "1", "1"),
+        // Whoever takes over from the dead one came first.
+        (
+            three().running(&[1]).reserved(&[1]).reclaim(&[1]),
+            "1",
+            "--stage 1 is reserved in the worktree registry",
+        ),
+        (three().running(&[1]).reserved(&[1]).reclaim(&[1]), "auto", "2"),
         (three().running(&[1, 2]).reclaim(&[2]), "auto", "2"),
         // What is done stays done, and what waits still waits.
         (three().done(&[1]).running(&[1]).reclaim(&[1]), "auto", "2"),

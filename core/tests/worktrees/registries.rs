@@ -48,8 +48,14 @@ fn beginning(stage: u32, claim: &str) -> BeginRequest {
         path: format!("/h/worktrees/tea/shop/OK-7.stages/stage-{stage}"),
         branch: format!("feat-OK-7-s{stage}"),
         base: Some("aaaa".into()),
+        implementation_base: None,
         claim_id: claim.into(),
-        by: Maker { host: Some("here".into()), pid: Some(7), pid_start: Some("boot-7".into()) },
+        by: Maker {
+            host: Some("here".into()),
+            pid: Some(7),
+            pid_start: Some("boot-7".into()),
+            session: None,
+        },
         now: "2026-03-04T05:06:07Z".into(),
         sync_dirs: vec!["node_modules".into()],
     }
@@ -61,6 +67,7 @@ fn entry(stage: u32, claim: Option<&str>) -> EntryRequest {
         stage,
         claim_id: claim.map(Into::into),
         base: None,
+        undo: None,
     }
 }
 
@@ -143,6 +150,41 @@ fn a_worktree_begins_is_ready_is_kept_and_is_forgotten() {
             "the registry has no worktree of stage 2 of 'tea:shop:OK-7'".into()
         )
     );
+}
+
+#[test]
+fn what_failed_at_its_beginning_leaves_nothing() {
+    let new = facts(None);
+    let first = BeginRequest { implementation_base: Some("eeee".into()), ..beginning(2, "c1") };
+    let (text, answer) = changed(&new, begin(&new, &first));
+    assert_eq!(answer.task.unwrap().implementation_base.as_deref(), Some("eeee"));
+    let begun = facts(Some(&text));
+    // The base stands, whoever comes later.
+    let later = BeginRequest { implementation_base: Some("ffff".into()), ..beginning(3, "c2") };
+    let (two, answer) = changed(&begun, begin(&begun, &later));
+    assert_eq!(answer.task.unwrap().implementation_base.as_deref(), Some("eeee"));
+    let undo = EntryRequest { undo: Some(true), ..entry(2, Some("c1")) };
+    let both = facts(Some(&two));
+    let (_, answer) = changed(&both, forget(&both, &undo));
+    let task = answer.task.unwrap();
+    assert_eq!((task.stages.len(), task.implementation_base.as_deref()), (1, Some("eeee")));
+    let (_, answer) = changed(&begun, forget(&begun, &undo));
+    let task = answer.task.unwrap();
+    assert_eq!((task.stages.len(), task.implementation_base), (0, None));
+    // A plain removal keeps it: the stages to come start from it.
+    let (_, answer) = changed(&begun, forget(&begun, &entry(2, Some("c1"))));
+    assert_eq!(answer.task.unwrap().implementation_base.as_deref(), Some("eeee"));
+}
+
+#[test]
+fn who_ends_an_older_claim_does_not_end_one_that_has_begun() {
+    let new = facts(None);
+    let (text, _) = changed(&new, begin(&new, &beginning(2, "c1")));
+    let begun = facts(Some(&text));
+    let (_, answer) = changed(&begun, keep(&begun, &entry(2, None)));
+    assert!(!answer.changed);
+    let (_, answer) = changed(&begun, keep(&begun, &entry(2, Some("c1"))));
+    assert_eq!(answer.task.unwrap().stages[0].state, WorktreeState::Kept);
 }
 
 #[test]
@@ -250,6 +292,10 @@ fn a_begun_worktree_is_reserved_until_its_process_is_gone() {
     };
     for state in [ProcessState::Alive, ProcessState::Unknown] {
         assert_eq!(reserved(&with(seen(state)), &ask), (vec![2], vec![]));
+        let Ok(Decision::Decided { answer, .. }) = reserved_stages(&with(seen(state)), &ask) else {
+            panic!("not decided");
+        };
+        assert_eq!(answer.unknown.is_empty(), state == ProcessState::Alive);
         let taken = code(begin(&with(seen(state)), &beginning(2, "c2"))).1;
         assert_eq!(
             taken,
@@ -319,7 +365,7 @@ proptest! {
                 Edit::Begin(number) => begin(&now, &beginning(number, "c1")),
                 Edit::Activate(number) | Edit::Keep(number) if stage(number).is_none() => continue,
                 Edit::Activate(number) => activate(&now, &entry(number, Some("c1"))),
-                Edit::Keep(number) => keep(&now, &entry(number, None)),
+                Edit::Keep(number) => keep(&now, &entry(number, Some("c1"))),
                 Edit::Forget(number) => forget(&now, &entry(number, Some("c1"))),
                 Edit::Base => set_implementation_base(&now, &BaseFixRequest { task: identity(), commit: "f".into() }),
                 Edit::Task => set_task_worktree(&now, &TaskWorktreeRequest {

@@ -296,9 +296,13 @@ export type BeginRequest = {
    */
   branch: string;
   /**
-   * The commit it starts from.
+   * The commit it starts from; missing where the merge that it starts from is yet to be made.
    */
   base?: string;
+  /**
+   * The commit that the task starts from, if none is fixed yet.
+   */
+  implementation_base?: string;
   /**
    * The claim it is made for.
    */
@@ -1118,6 +1122,11 @@ export type EntryRequest = {
    * The commit it started from, where that is known only now.
    */
   base?: string;
+  /**
+   * Whether what the claim fixed for the whole task is taken back too, where nothing else of the
+   * task is registered: it never began.
+   */
+  undo?: boolean;
 };
 
 /**
@@ -1932,6 +1941,10 @@ export type Maker = {
    * Its start, as the host writes it.
    */
   pid_start?: string;
+  /**
+   * The session it works for: a second claim of that session waits for this one.
+   */
+  session?: string;
 };
 
 /**
@@ -2968,6 +2981,10 @@ export type Reserved = {
    */
   stages: Array<number>;
   /**
+   * Those of them of whose maker nothing can be known, ascending.
+   */
+  unknown: Array<number>;
+  /**
    * The stages whose worktree was begun by a process that is gone, ascending.
    */
   abandoned: Array<number>;
@@ -4000,6 +4017,10 @@ export type WorktreeAction =
        * The stage.
        */
       stage: number;
+      /**
+       * The claim it was made for.
+       */
+      claim_id: string | null;
     }
   | {
       kind: 'adopt';

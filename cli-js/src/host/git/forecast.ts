@@ -1,7 +1,7 @@
 /** Foreseeing conflicts, without touching any worktree. */
 import { HostError } from '../host.js';
-import type { Forecast, GitRun } from './git.js';
-import { NOBODY } from './identity.js';
+import type { Forecast, GitRun, MergedCommits } from './git.js';
+import { identity, NOBODY } from './identity.js';
 import { checkCommits } from './names.js';
 import { existing } from './repository.js';
 import { ask, failed, parts, run } from './run.js';
@@ -26,6 +26,31 @@ export async function mergeForecast(
     tree = merged.tree;
   }
   return { clean: true, tree: tree ?? (await ask(folder, ['rev-parse', `${ours}^{tree}`])).trim() };
+}
+
+/** See {@link Git.mergeCommits}. */
+export async function mergeCommits(
+  folder: string,
+  ours: string,
+  theirs: readonly string[],
+  message: (commit: string) => string,
+): Promise<MergedCommits> {
+  checkCommits(ours, ...theirs);
+  const [env, merge] = await Promise.all([
+    identity(folder),
+    theirs[0] === undefined ? undefined : mergeTrees(folder, ours, theirs[0]),
+  ]);
+  let commit = ours;
+  for (const [i, against] of theirs.entries()) {
+    const merged =
+      i === 0 && merge !== undefined ? merge : await mergeTrees(folder, commit, against);
+    if (!('tree' in merged)) {
+      const of = await culprit(folder, [ours, ...theirs.slice(0, i)], against);
+      return { clean: false, commit, files: merged.files, against, with: of };
+    }
+    commit = await join(folder, merged.tree, commit, against, { message: message(against), env });
+  }
+  return { clean: true, commit };
 }
 
 /** The merge of two commits as a commit that no branch knows. */

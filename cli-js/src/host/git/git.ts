@@ -72,6 +72,18 @@ export interface Git {
    */
   mergeForecast(folder: string, ours: string, theirs: readonly string[]): Promise<Forecast>;
   /**
+   * Merges `theirs` into `ours`, one after the other, each as a commit of its own that no branch
+   * has yet. Touches no branch, no index and no worktree. Of a conflict the answer is what came
+   * before it.
+   * @throws HostError as {@link Git.mergeForecast}
+   */
+  mergeCommits(
+    folder: string,
+    ours: string,
+    theirs: readonly string[],
+    message: (commit: string) => string,
+  ): Promise<MergedCommits>;
+  /**
    * Merges commits into a worktree without changes, one after the other, each as a commit of its
    * own; those that are contained already are left out. Where the person has no name in git,
    * okstra's is used. The person's hooks run.
@@ -250,6 +262,10 @@ export type Forecast =
       with: string | undefined;
       unrelated: boolean;
     };
+
+export type MergedCommits =
+  | { clean: true; commit: string }
+  | (Omit<Extract<Forecast, { clean: false }>, 'unrelated'> & { commit: string });
 
 export interface Merge {
   commits: readonly string[];

@@ -2,7 +2,7 @@
 import { addWorktree } from './add.js';
 import { cleanHalf } from './clean.js';
 import { collect, collectors } from './collect.js';
-import { mergeForecast } from './forecast.js';
+import { mergeCommits, mergeForecast } from './forecast.js';
 import type { Git } from './git.js';
 import { mergeInto } from './merge.js';
 import { pushNew } from './push.js';
@@ -28,6 +28,7 @@ export const git: Git = {
   removeWorktree,
   cleanHalf,
   mergeForecast,
+  mergeCommits,
   mergeInto,
   collect,
   collectors,
