@@ -77,7 +77,7 @@ class PlanError extends Error {
 }
 
 /** Whether a plan is named. Its class may come from another bundle, so its name decides. */
-function isPlanError(error: unknown): error is PlanError {
+export function isPlanError(error: unknown): error is PlanError {
   return error instanceof Error && error.name === 'PlanError';
 }
 

@@ -25,7 +25,7 @@ import {
   slashes,
 } from '../cli/board.js';
 import { okstraFolder, readObject } from '../cli/project.js';
-import { about, say, sayOf } from '../cli/talk.js';
+import { about, isPlanError, say, sayOf } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
 import type { Git, Links } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
@@ -68,13 +68,14 @@ export async function claimInWorktree(board: Board, wanted: Wanted): Promise<Dec
     try {
       return await provision(board, git, chosen, wanted);
     } catch (error) {
-      if (!(error instanceof Overtaken) || round === ROUNDS) throw error;
+      if (!(error instanceof Overtaken)) throw error;
+      if (round === ROUNDS) throw error.cause;
     }
   }
 }
 
 /** What a claim has chosen is not to be had any more, or is another than it was. */
-class Overtaken extends HostError {}
+class Overtaken extends Error {}
 
 /** The project's folder, if it is in a repository in which worktrees can be made. */
 async function repositoryOf(board: Board, git: Git): Promise<Root> {
@@ -329,18 +330,17 @@ async function record(
   const { stage } = claim;
   return locked(board, 'stage claim', async () => {
     readAgain(board);
-    const made = await asker(
-      board,
-      wanted,
-    )({ stage: String(stage), ...place }).catch((error) => {
-      if (!(error instanceof Error && error.name === 'OkstraError')) throw error;
-      // Another tool, or okstra in another container, was first. Asked again, it says so.
-      throw overtaken(board, error.message);
+    const ask = asker(board, wanted);
+    const made = await ask({ stage: String(stage), ...place }).catch((cause) => {
+      // Another tool, or okstra in another container, was first. Asked again, the core says so.
+      throw isPlanError(cause) ? new Overtaken('refused', { cause }) : cause;
     });
     const heads = await headsOf(board, git, root, claim.depends_on);
     const before = JSON.stringify([briefOf(claim), chosen.heads]);
     if (made.answer.already_held || JSON.stringify([briefOf(made.answer), heads]) !== before) {
-      throw overtaken(board, `stage ${stage} changed while its worktree was made`);
+      const message = `stage ${stage} changed while its worktree was made`;
+      const cause = new HostError('changed', board.name, message, 'claim again');
+      throw new Overtaken('changed', { cause });
     }
     carryOut(made.effects, host);
     // Recorded is claimed, whatever becomes of the registry.
@@ -356,10 +356,6 @@ async function record(
     }
     return made;
   });
-}
-
-function overtaken(board: Board, message: string): Overtaken {
-  return new Overtaken('changed', board.name, message, 'claim again');
 }
 
 /** What a session is told to build, without what a claim adds to it. */
