@@ -170,17 +170,23 @@ async function killedAt(
 
 describe('claims that are killed', () => {
   it('leave nothing half made, and the next one works', LONG, async () => {
-    // Four projects beside one another; each goes on with what the kills left.
+    // Four projects beside one another; each goes on with what the kills left. In two of them
+    // every stage starts from a merge.
     const shops = Array.from(
       { length: 4 },
-      () => new Shop({ graph: Array.from({ length: 14 }, () => '') }),
+      (_, at) =>
+        new Shop({ graph: ['', '', ...Array.from({ length: 12 }, () => (at % 2 ? '1, 2' : ''))] }),
     );
+    for (const shop of [shops[1], shops[3]]) {
+      await shop?.finish(1, 'src/one.rs', 'one\n');
+      await shop?.finish(2, 'src/two.rs', 'two\n');
+    }
     let kills = 0;
     const moments = new Map<string, number>();
     await Promise.all(
       shops.map(async (shop, index) => {
         for (let round = 0; kills < KILLS && round < 40; round += 1) {
-          const stage = (round % 10) + 1;
+          const stage = (round % 10) + 3;
           const held = shop.rows().some((row) => row.stage === stage && row.status === 'started');
           if (held) continue;
           const words = ['stage', 'claim', '--plan', shop.plan, '--stage', `${stage}`];
@@ -205,16 +211,16 @@ describe('claims that are killed', () => {
           }
         }
         await sound(shop);
-        const rows = shop.rows();
-        expect(rows.every(({ status }) => status === 'started')).toBe(true);
+        const rows = shop.rows().filter(({ status }) => status === 'started');
+        expect(shop.rows().length - rows.length).toBe(index % 2 ? 2 : 0);
         const stages = rows.map(({ stage }) => stage);
         expect(new Set(stages).size).toBe(stages.length);
         expect(
           shop
             .registered()
             .map((it) => it.stage)
-            .sort(),
-        ).toEqual(stages.sort());
+            .sort((a, b) => a - b),
+        ).toEqual(stages.sort((a, b) => a - b));
       }),
     );
     expect(kills).toBeGreaterThanOrEqual(40);
