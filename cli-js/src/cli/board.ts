@@ -277,7 +277,8 @@ function reserved(board: Board, claimId: string | undefined): number[] {
   const { host } = board.context;
   const path = `${host.home()}/worktrees/registry.json`;
   const bytes = host.readIfThere(path);
-  if (bytes === undefined) return [];
+  // Most of the time none is being made: then there is nothing to ask.
+  if (bytes === undefined || !Buffer.from(bytes).includes('"provisioning"')) return [];
   const { caller } = board.facts;
   const facts = {
     path,

@@ -65,6 +65,7 @@ export function wrap(text: string, width: number, lines: number, ellipsis = '…
 
 /** The longest beginning of at most `width` columns. */
 function take(text: string, width: number): string {
+  if (PLAIN.test(text)) return text.slice(0, width);
   let kept = '';
   let used = 0;
   for (const piece of graphemes(text)) {
