@@ -1,5 +1,14 @@
 /** Claims that get a worktree: its place, its base, and what is refused without a trace. */
-import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Shop } from './support.js';
@@ -182,6 +191,93 @@ describe('where a claim is made', () => {
     const { exit, stderr } = await shop.claim(1);
     expect({ exit, stderr }).toMatchObject({ exit: 0 });
     expect(existsSync(join(shop.path(1), 'README.md'))).toBe(true);
+  });
+
+  it('a true bare repository: the stage has a worktree all the same, from claim to done', async () => {
+    // As `git clone --bare` makes it, with the plan in it; and beside it, as many lay it out.
+    for (const [name, folder] of [
+      ['shop.git', '.'],
+      ['shop', '.bare'],
+    ] as const) {
+      const shop = new Shop({ graph: ['', '1'], name, bareFolder: true });
+      const there = join(shop.root, folder);
+      shop.git('init', '--quiet', '--bare', '--initial-branch=main', there);
+      if (folder !== '.') writeFileSync(join(shop.root, '.git'), `gitdir: ./${folder}\n`);
+      shop.write('one.txt', 'one\n');
+      const blob = shop.gitIn(there, 'hash-object', '-w', join(shop.root, 'one.txt'));
+      const list = join(shop.folder, 'list');
+      writeFileSync(list, `100644 blob ${blob}\tone.txt\n`);
+      const tree = execFileSync('git', ['mktree'], {
+        cwd: there,
+        input: readFileSync(list),
+        encoding: 'utf8',
+      }).trim();
+      const base = shop.gitIn(there, 'commit-tree', tree, '-m', 'begin');
+      shop.gitIn(there, 'update-ref', 'refs/heads/main', base);
+      const one = await shop.claimed(1);
+      expect(one).toMatchObject({ worktree: shop.path(1), base_commit: base });
+      expect(readFileSync(join(shop.path(1), 'one.txt'), 'utf8')).toBe('one\n');
+      expect(shop.rows()).toMatchObject([{ stage: 1, head_commit: base }]);
+      const head = shop.put(one.worktree, 'two.txt', 'two\n');
+      expect(await shop.done(one, head)).toMatchObject({ exit: 0 });
+      expect((await shop.claimed(2)).base_commit).toBe(head);
+      expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+      shop.gitIn(there, 'update-ref', 'refs/heads/main', head);
+      const prune = await shop.okstra('worktree', 'prune', '--yes');
+      expect(prune.stdout).toMatch(/stage 1: removed: everything in it is in main/);
+      expect(existsSync(shop.path(1))).toBe(false);
+    }
+  });
+
+  it('a shallow clone works from what it has, and says what it has not', async () => {
+    const shop = new Shop({ graph: ['', '1'] });
+    const old = shop.put(shop.root, 'old.txt', 'old\n');
+    const head = shop.put(shop.root, 'new.txt', 'new\n');
+    const clone = new Shop({ graph: ['', '1'], bareFolder: true });
+    const from = `file://${shop.root}`;
+    clone.gitIn(clone.folder, 'clone', '--quiet', '--depth=1', from, 'clone');
+    renameSync(join(clone.folder, 'clone/.git'), join(clone.root, '.git'));
+    clone.git('reset', '--quiet', '--hard');
+    expect(clone.git('rev-parse', '--is-shallow-repository')).toBe('true');
+    const one = await clone.claimed(1);
+    expect(one.base_commit).toBe(head);
+    expect(existsSync(join(one.worktree, 'old.txt'))).toBe(true);
+    // Its work ended, by the ledger, with a commit that the clone does not have.
+    const row = { impl_task_key: 'shop:web:login', stage: 1, status: 'done' };
+    const done = { completed_at: '2026-01-01T00:00:00Z', carry_path: 'x', head_commit: old };
+    appendFileSync(clone.ledger, `${JSON.stringify({ ...row, ...done })}\n`);
+    const before = clone.traces();
+    const two = await clone.claim(2);
+    expect(two).toMatchObject({ stdout: '' });
+    expect(two.exit).not.toBe(0);
+    expect(two.stderr).toMatch(/shallow.*git fetch --unshallow/);
+    expect(clone.traces()).toEqual(before);
+  });
+
+  it('submodules are left to be set up, and keep a worktree from being removed', async () => {
+    const shop = new Shop({ graph: [''] });
+    const library = new Shop({ graph: [''], name: 'library' });
+    const add = ['-c', 'protocol.file.allow=always', 'submodule', '--quiet'];
+    shop.git(...add, 'add', library.root, 'vendor/library');
+    shop.commit(shop.root, 'vendor');
+    const one = await shop.claimed(1);
+    expect(existsSync(join(one.worktree, 'vendor/library'))).toBe(true);
+    expect(existsSync(join(one.worktree, 'vendor/library/README.md'))).toBe(false);
+    shop.gitIn(one.worktree, ...add, 'update', '--init');
+    expect(existsSync(join(one.worktree, 'vendor/library/README.md'))).toBe(true);
+    const head = shop.put(one.worktree, 'src/one.rs', 'one\n');
+    shop.put(join(one.worktree, 'vendor/library'), 'own.txt', 'of this worktree alone\n');
+    const dirty = await shop.done(one, head);
+    expect(dirty).toMatchObject({ exit: 3 });
+    expect(dirty.stderr).toContain('vendor/library');
+    const last = shop.commit(one.worktree, 'library');
+    expect(await shop.done(one, last)).toMatchObject({ exit: 0 });
+    shop.git('merge', '--quiet', last);
+    const prune = await shop.okstra('worktree', 'prune', '--yes');
+    expect(prune).toMatchObject({ exit: 1 });
+    expect(prune.stdout).toMatch(/not removed: .*submodules/);
+    expect(existsSync(join(one.worktree, 'vendor/library/own.txt'))).toBe(true);
+    expect(shop.registered()).toHaveLength(1);
   });
 
   it('a detached head and a dirty main tree are as good as any', async () => {

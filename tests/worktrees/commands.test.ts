@@ -1,5 +1,5 @@
 /** The commands about worktrees: list, path, forecast, prune, remove, repair. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KEY, Shop } from './support.js';
@@ -60,6 +60,77 @@ describe('worktree list and path', () => {
       });
     }
     expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+  });
+});
+
+describe('worktree task', () => {
+  const at = (shop: Shop) => `${shop.home}/worktrees/shop/web/login`;
+
+  it('has what all finished stages came to, and is brought up to date', async () => {
+    const shop = new Shop({ graph: ['', '', '1', ''], syncDirs: ['node_modules'] });
+    shop.write('node_modules/left-pad/index.js', 'x');
+    const base = shop.git('rev-parse', 'HEAD');
+    const make = async () => {
+      const words = ['worktree', 'task', '--plan', shop.plan, '--json'];
+      const { exit, stdout, stderr } = await shop.okstra(...words);
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+      return JSON.parse(stdout);
+    };
+    const none = await make();
+    const path = at(shop);
+    expect(none).toMatchObject({ worktree: path, branch: 'feat-login', head: base, stages: [] });
+    const one = await shop.finish(1, 'src/one.rs', 'one\n');
+    const two = await shop.finish(2, 'src/two.rs', 'two\n');
+    const both = await make();
+    expect(both).toMatchObject({ worktree: path, stages: [1, 2], created: false });
+    const [, ...parents] = shop.gitIn(path, 'rev-list', '--parents', '-1', 'HEAD').split(' ');
+    expect([both.head, shop.gitIn(path, 'rev-parse', 'HEAD^1')]).toEqual([
+      shop.gitIn(path, 'rev-parse', 'HEAD'),
+      parents[0],
+    ]);
+    for (const commit of [one, two])
+      shop.gitIn(path, 'merge-base', '--is-ancestor', commit, 'HEAD');
+    expect(existsSync(join(path, 'node_modules/left-pad/index.js'))).toBe(true);
+    expect(shop.gitIn(path, 'status', '--porcelain')).toBe('');
+    expect(await make()).toEqual(both);
+    const printed = await shop.okstra('worktree', 'path', '--task');
+    expect(printed.stdout).toBe(`${path}\n`);
+    expect((await shop.list()).map(({ stage }) => stage)).toEqual([null, 1, 2]);
+    expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+    // Its folder gone: made again, with what it had.
+    rmSync(path, { recursive: true });
+    expect(await make()).toEqual(both);
+    const remove = ['worktree', 'remove', '--task'];
+    expect((await shop.okstra(...remove)).stderr).toContain('nowhere else');
+    expect(await shop.okstra(...remove, '--force')).toMatchObject({ exit: 0 });
+    expect(shop.branches()).toEqual(['feat-login-s1', 'feat-login-s2', 'main']);
+    // Made at once from all of them.
+    const anew = await make();
+    expect(anew).toMatchObject({ created: true, stages: [1, 2] });
+    expect(shop.gitIn(path, 'rev-parse', 'HEAD^{tree}')).toBe(
+      shop.git('rev-parse', `${both.head}^{tree}`),
+    );
+  });
+
+  it('stages that do not go together, or changes in the way: refused, all as it was', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    const words = ['worktree', 'task', '--plan', shop.plan];
+    await shop.finish(1, 'src/same.rs', 'one\n');
+    expect(await shop.okstra(...words)).toMatchObject({ exit: 0, stdout: `${at(shop)}\n` });
+    await shop.finish(2, 'src/same.rs', 'two\n');
+    const before = [shop.traces(), shop.gitIn(at(shop), 'rev-parse', 'HEAD')];
+    const refused = await shop.okstra(...words);
+    expect(refused).toMatchObject({ exit: 3, stdout: '' });
+    expect(refused.stderr).toContain('src/same.rs');
+    expect([shop.traces(), shop.gitIn(at(shop), 'rev-parse', 'HEAD')]).toEqual(before);
+    expect(shop.gitIn(at(shop), 'status', '--porcelain')).toBe('');
+    // A branch of that name that is somebody else's.
+    const other = new Shop({ graph: [''] });
+    other.git('branch', 'feat-login');
+    const exists = await other.okstra('worktree', 'task', '--plan', other.plan);
+    expect(exists).toMatchObject({ exit: 3, stdout: '' });
+    expect(exists.stderr).toContain('feat-login');
+    expect(await other.list()).toEqual([]);
   });
 });
 
@@ -159,6 +230,66 @@ describe('worktree prune and remove', () => {
     expect(await shop.okstra('worktree', 'prune', '--yes')).toMatchObject({ exit: 0 });
     expect(shop.trees()).toEqual([]);
     expect(existsSync(join(shop.root, 'node_modules/left-pad/index.js'))).toBe(true);
+  });
+
+  it('a task whose plan and ledger are gone: alone, by force, told what is lost', async () => {
+    const { shop } = await mixed();
+    rmSync(join(shop.root, '.okstra/tasks'), { recursive: true });
+    const remove = (stage: number, ...more: string[]) =>
+      shop.okstra('worktree', 'remove', '--task-key', KEY, '--stage', `${stage}`, ...more);
+    const before = [shop.trees(), shop.branches(), shop.registered()];
+    const prune = await shop.okstra('worktree', 'prune', '--yes', '--force');
+    expect(prune.stdout).toMatch(/stage 2: kept: its plan and its ledger are gone/);
+    for (const [stage, lost] of [
+      [1, 'nothing in it is lost'],
+      [2, 'loses 1 commit that is nowhere else'],
+      [4, 'loses 1 uncommitted file (notes.txt)'],
+    ] as const) {
+      const refused = await remove(stage);
+      expect(refused).toMatchObject({ exit: 3, stdout: '' });
+      expect(refused.stderr).toContain('its plan and its ledger are gone');
+      expect(refused.stderr).toContain(lost);
+    }
+    expect([shop.trees(), shop.branches(), shop.registered()]).toEqual(before);
+    for (const stage of [1, 2, 4])
+      expect(await remove(stage, '--force')).toMatchObject({ exit: 0 });
+    expect(shop.trees()).toEqual([shop.path(3)]);
+    expect(shop.branches()).toEqual(['feat-login-s3', 'main']);
+    expect(shop.registered().map(({ stage }) => stage)).toEqual([3]);
+  });
+
+  it('a project that is gone: its worktrees are forgotten by force, and nothing is touched', async () => {
+    const { shop } = await mixed();
+    const away = join(shop.folder, 'away');
+    renameSync(shop.root, away);
+    const okstra = (...args: string[]) => shop.start(args, shop.folder).end;
+    const remove = (stage: number, ...more: string[]) =>
+      okstra('worktree', 'remove', '--task-key', KEY, '--stage', `${stage}`, ...more);
+    const said = await okstra('worktree', 'repair');
+    expect(said).toMatchObject({ exit: 1 });
+    expect(said.stdout).toMatch(
+      /okstra worktree remove --task-key shop:web:login --stage N --force/,
+    );
+    const registry = readFileSync(shop.registry, 'utf8');
+    expect((await okstra('worktree', 'prune', '--yes', '--force')).exit).toBe(0);
+    const refused = await remove(4);
+    expect(refused).toMatchObject({ exit: 3, stdout: '' });
+    expect(refused.stderr).toMatch(/cannot be asked; --force forgets it; its folder .* stay/);
+    expect(readFileSync(shop.registry, 'utf8')).toBe(registry);
+    const notes = join(shop.path(4), 'notes.txt');
+    for (const stage of [1, 2, 3, 4]) {
+      expect(await remove(stage, '--force')).toMatchObject({ exit: 0 });
+    }
+    expect(readFileSync(notes, 'utf8')).toBe('uncommitted');
+    expect(await okstra('worktree', 'repair')).toMatchObject({
+      exit: 0,
+      stdout: 'nothing to repair\n',
+    });
+    // Back again, git knows all of them, and so does the registry.
+    renameSync(away, shop.root);
+    expect(shop.trees()).toHaveLength(4);
+    expect(await shop.okstra('worktree', 'repair')).toMatchObject({ exit: 0 });
+    expect(shop.registered().map(({ stage }) => stage)).toEqual([1, 2, 3, 4]);
   });
 
   it('does not take away where somebody stands', async () => {

@@ -35,6 +35,7 @@ export interface Ended {
 
 /** A row of the ledger, as far as the tests look at it. */
 export interface Row {
+  head_commit?: string;
   stage: number;
   status: string;
   claim_id: string;

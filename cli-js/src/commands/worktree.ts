@@ -18,6 +18,8 @@ const forceOption = {
   text: 'also what would lose work: uncommitted files, commits that are nowhere else',
 } as const;
 
+const taskOption = { kind: 'flag', text: 'the worktree of the whole task' } as const;
+
 const list = command({
   summary: 'Show the worktrees of stages',
   examples: [
@@ -31,11 +33,22 @@ const list = command({
 });
 
 const path = command({
-  summary: 'Print the folder of the worktree of a stage',
+  summary: 'Print the folder of the worktree of a stage, or of the task',
   examples: [['cd "$(okstra worktree path --plan plan.md --stage 2)"', 'go there']],
-  options: { ...which, stage: stageOption },
+  options: { ...which, stage: stageOption, task: taskOption },
   async run(_args, values, context) {
     return (await import('../lazy/worktree.js')).path(values, context);
+  },
+});
+
+const task = command({
+  summary: 'Make the worktree of the whole task, or bring it up to date',
+  details:
+    'It is on the branch of the task and has the commits of all finished stages: the folder for what is about all of them, as the final verification is. Exit status: 3 when the stages do not go together.',
+  examples: [['okstra worktree task --plan plan.md', 'prints the folder']],
+  options: { plan: boardOptions.plan, taskKey: boardOptions.taskKey, implKey, json },
+  async run(_args, values, context) {
+    return (await import('../lazy/worktree.js')).task(values, context);
   },
 });
 
@@ -69,14 +82,14 @@ const prune = command({
 });
 
 const remove = command({
-  summary: 'Remove the worktree of a stage, and its branch',
+  summary: 'Remove the worktree of a stage or of the task, and its branch',
   details:
     'Refused with what would be lost, unless --force is given; never while somebody works in it. Exit status: 3 when it is refused.',
   examples: [
     ['okstra worktree remove --plan plan.md --stage 2', 'if nothing is lost'],
     ['okstra worktree remove --plan plan.md --stage 2 --force', 'give up what is in it'],
   ],
-  options: { ...which, stage: stageOption, force: forceOption, json },
+  options: { ...which, stage: stageOption, task: taskOption, force: forceOption, json },
   async run(_args, values, context) {
     return (await import('../lazy/worktree.js')).remove(values, context);
   },
@@ -98,5 +111,5 @@ const repair = command({
 
 export const worktree: Noun = {
   summary: 'Look at the worktrees of stages, remove and mend them',
-  verbs: { list, path, forecast, prune, remove, repair },
+  verbs: { list, path, task, forecast, prune, remove, repair },
 };

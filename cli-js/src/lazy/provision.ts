@@ -27,7 +27,7 @@ import {
 import { okstraFolder, readObject } from '../cli/project.js';
 import { about, isPlanError, say, sayOf } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
-import type { Git, Links } from '../host/git/git.js';
+import type { Git, Links, MergedCommits } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
 
 /** How long a change of the registry waits for others, in milliseconds. */
@@ -290,10 +290,7 @@ async function provision(
       made = await record(board, git, chosen, wanted, { worktree: folder, branch, base_commit });
     };
     const { created, warning } = await git.addWorktree(tree, async () => {
-      if (syncDirs.length > 0) {
-        const { warnings } = await git.linkSyncDirs(root.folder, folder, syncDirs);
-        for (const text of warnings) say(host, `warning: ${text}`);
-      }
+      await linkAll(board, git, links);
       if (open.length > 0) await leaveOpen(board, git, path, stage, open);
       await recorded(base);
     });
@@ -436,15 +433,31 @@ async function merged(
   const at = commits.indexOf(against);
   // Where there is no common history there is nothing to resolve.
   if (resolve && files.length > 0) return { base: outcome.commit, open: others.slice(at) };
+  return refuseConflict(board, stage, [first, ...others], outcome);
+}
+
+function refuseConflict(
+  board: Board,
+  stage: number,
+  heads: readonly MergeHead[],
+  { files, with: other, against }: Extract<MergedCommits, { clean: false }>,
+): never {
   const stageOf = (commit: string | undefined) =>
-    [first, ...others].find((it) => it.commit === commit)?.stages[0];
+    heads.find((it) => it.commit === commit)?.stages[0];
   const conflict = {
-    first: stageOf(outcome.with) ?? first.stages[0] ?? 0,
+    first: stageOf(other) ?? heads[0]?.stages[0] ?? 0,
     second: stageOf(against) ?? 0,
     files: files.length > 0 ? files : ['(no common history)'],
   };
   board.api.checkMerge({ stage, conflict });
   throw new Error('the core finds a conflict in order');
+}
+
+/** Links the folders of the project that worktrees share with it. */
+async function linkAll(board: Board, git: Git, { project, worktree, dirs }: Links): Promise<void> {
+  if (dirs.length === 0) return;
+  const { warnings } = await git.linkSyncDirs(project, worktree, dirs);
+  for (const text of warnings) say(board.context.host, `warning: ${text}`);
 }
 
 /** Begins a merge that a person finishes. */
@@ -499,7 +512,7 @@ async function baseOf(
   stage: number,
   dependencies: StageHead[],
   implementation_base: string,
-): Promise<Exclude<BaseAnswer, { kind: 'needs' }>> {
+): Promise<Known> {
   let ancestry: { older: string; newer: string; contained: boolean }[] = [];
   for (let round = 0; round < 3; round += 1) {
     const base = board.api.stageBase({ stage, implementation_base, dependencies, ancestry });
@@ -538,6 +551,165 @@ async function headsOf(
       );
     }),
   );
+}
+
+/** Works while nobody else makes or removes the worktree of a task. */
+export function withTask<T>(
+  board: Board,
+  what: string,
+  wait: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { host } = board.context;
+  const lock = `${host.home()}/locks/${board.api.lockName(`${registryKey(board)}.task`)}`;
+  return host.withLock(lock, `okstra ${what}`, wait, work);
+}
+
+/** The worktree of a whole task, with what its stages have come to. */
+export interface TaskFolder {
+  worktree: string;
+  branch: string;
+  head: string;
+  /** The finished stages whose commits are in it. */
+  stages: number[];
+  created: boolean;
+}
+
+/**
+ * Makes the worktree of a task, or brings it up to date: the commits of all finished stages are
+ * merged into its branch. Where they do not go together it is refused and all is as before.
+ */
+export async function taskWorktree(board: Board): Promise<TaskFolder> {
+  const git = await board.context.host.git();
+  const root = await repositoryOf(board, git);
+  await settle(board);
+  return withTask(board, 'worktree task', CHECKOUT, () => makeTask(board, git, root));
+}
+
+async function makeTask(board: Board, git: Git, root: Root): Promise<TaskFolder> {
+  const { context, api } = board;
+  const { host } = context;
+  const home = slashes(host.realPath(host.home()));
+  const task_key = registryKey(board);
+  const known = readRegistry(board, home).tasks.find((it) => it.task_key === task_key);
+  const { category, syncDirs } = settingsOf(board, root.folder);
+  const places = api.worktreePlaces({
+    home,
+    task_key,
+    project_root: root.folder,
+    stage: 0,
+    ...(category === undefined ? {} : { category }),
+    ...(known === undefined ? {} : { prefix: known.prefix }),
+  });
+  const { path, branch } = known?.worktree ?? places;
+  const done = await doneStages(board);
+  const heads = await headsOf(board, git, root, done);
+  const base = await baseOf(board, git, root, 0, heads, known?.implementation_base ?? root.head);
+  const start = await startFrom(board, git, root, base);
+  const folder = inside(path, root.prefix);
+  const links: Links = { project: root.folder, worktree: folder, dirs: syncDirs };
+  const tree = { repository: root.folder, path, branch, base: start, links };
+  const answer = { worktree: folder, branch, stages: done };
+  const change = (asked: (facts: RegistryFacts) => Decision<RegistryAnswer>) =>
+    changeRegistry(board, home, asked);
+  const [trees, branches] = await Promise.all([
+    git.worktrees(root.folder),
+    git.branches(root.folder, branch),
+  ]);
+  const at = branches.find(({ name }) => name === branch)?.commit;
+  const isOurs = known?.worktree != null;
+  const here = trees.find((it) => slashes(it.path) === path);
+  // What a kill left unfinished holds nobody's work.
+  if (isOurs && at !== undefined && here?.locked === 'initializing') {
+    await git.cleanHalf({ ...tree, base: at });
+  } else if (isOurs && at !== undefined) {
+    if (here === undefined || !host.exists(path)) await again(git, root, path, branch, links);
+    return { ...answer, head: await upToDate(board, git, root, path, at, base), created: false };
+  }
+  const task = {
+    task_key,
+    project_root: root.folder,
+    plan_path: board.layout.plan_path,
+    prefix: places.prefix,
+  };
+  await change((it) => api.registryTaskWorktree(it, { task, worktree: { path, branch } }));
+  try {
+    const { created, warning } = await git.addWorktree(tree, () => linkAll(board, git, links));
+    if (warning !== undefined) say(host, `warning: ${warning}`);
+    return { ...answer, head: start, created };
+  } catch (error) {
+    await change((it) => api.registryForget(it, { task_key, stage: 0 }));
+    throw error;
+  }
+}
+
+/** The worktree of a branch that lost it. */
+async function again(
+  git: Git,
+  root: Root,
+  path: string,
+  branch: string,
+  links: Links,
+): Promise<void> {
+  // With force: git may still have the entry of the folder that is gone.
+  const words = ['worktree', 'add', '--quiet', '-f', '--', path, branch];
+  const { status, stderr } = await git.run(root.folder, words);
+  if (status !== 0) {
+    const said = stderr.trim().replace(/\s+/g, ' ');
+    throw new HostError('refused', path, `git worktree add: ${said}`, 'look at it');
+  }
+  if (links.dirs.length > 0) await git.linkSyncDirs(links.project, links.worktree, links.dirs);
+}
+
+/** Merges into the worktree of a task what it does not have yet; answers its commit. */
+async function upToDate(
+  board: Board,
+  git: Git,
+  root: Root,
+  path: string,
+  at: string,
+  base: Known,
+): Promise<string> {
+  const all = base.kind === 'merge' ? [base.first, ...base.others] : [];
+  const wanted = base.kind === 'merge' ? all : [{ commit: base.commit, stages: base.stages }];
+  const contained = await git.ancestors(
+    root.folder,
+    wanted.map(({ commit }) => ({ older: commit, newer: at })),
+  );
+  const missing = wanted.filter((_, index) => contained[index] !== true);
+  if (missing.length === 0) return at;
+  const outcome = await git.mergeCommits(root.folder, at, commitsOf(missing), () => '');
+  if (!outcome.clean) refuseConflict(board, 0, [{ commit: at, stages: [] }, ...missing], outcome);
+  const names = new Map(missing.map(({ commit, stages }) => [commit, stages.join(', ')]));
+  const merge = await git.mergeInto(path, {
+    commits: commitsOf(missing),
+    message: (commit) => `Merge stage ${names.get(commit)}`,
+  });
+  if (merge.merged) return merge.head;
+  throw new HostError('refused', path, 'it does not merge as it was foreseen', 'look at it');
+}
+
+type Known = Exclude<BaseAnswer, { kind: 'needs' }>;
+
+async function startFrom(board: Board, git: Git, root: Root, base: Known): Promise<string> {
+  if (base.kind === 'commit') return base.commit;
+  return (await merged(board, git, root, 0, base, false)).base;
+}
+
+function commitsOf(heads: readonly MergeHead[]): string[] {
+  return heads.map(({ commit }) => commit);
+}
+
+/** What a stage is called that has ended. */
+const DONE = ['done', 'verified', 'pr'];
+
+/** The stages that are done, in the order of the plan. */
+async function doneStages(board: Board): Promise<number[]> {
+  const { answer } = await answered(board, (ledger, facts) =>
+    about(board.name, () => board.api.stageList(board.bytes, ledger, facts)),
+  );
+  const done = answer.stages.filter(({ state, head }) => DONE.includes(state) && head !== null);
+  return done.map(({ stage }) => stage);
 }
 
 /** What the registry is asked with. */

@@ -40,6 +40,8 @@ import {
   inside,
   readRegistry,
   registryFacts,
+  taskWorktree,
+  withTask,
 } from './provision.js';
 import { age, table } from './stage.js';
 
@@ -93,14 +95,13 @@ export async function list(
   const now = Date.parse(host.now());
   const found = [];
   for (const task of tasksOf(at, keyOf(values, context))) {
-    const own = task.worktree === null ? [] : [{ ...ofTask(task.worktree), stage: null }];
-    for (const entry of [...own, ...task.stages]) {
+    for (const entry of entriesOf(task)) {
       const exists = host.exists(`${entry.path}/.git`);
       const head = exists ? await host.gitHead(entry.path) : undefined;
       const since = now - Date.parse(entry.created_at);
       found.push({
         task_key: task.task_key,
-        stage: entry.stage,
+        stage: entry.stage === 0 ? null : entry.stage,
         state: entry.state,
         branch: entry.branch,
         head: head?.commit ?? null,
@@ -133,6 +134,11 @@ export async function list(
   return OK;
 }
 
+/** The worktrees of a task; its own one first, as stage 0. */
+function entriesOf({ worktree, stages }: RegisteredTask): StageWorktree[] {
+  return worktree === null ? stages : [ofTask(worktree), ...stages];
+}
+
 /** The worktree of a task, as one of a stage is written down. */
 function ofTask({ path, branch }: { path: string; branch: string }): StageWorktree {
   return {
@@ -148,21 +154,34 @@ function ofTask({ path, branch }: { path: string; branch: string }): StageWorktr
   };
 }
 
-/** The one worktree of a stage that is meant. */
-function oneOf(
-  at: Registered,
-  values: Which & { stage: number | undefined },
-): { task: RegisteredTask; entry: StageWorktree } {
-  const { stage } = values;
-  if (stage === undefined) throw new UsageError('which stage? give --stage N');
+/** The worktree of a stage, or that of the whole task. */
+interface One extends Which {
+  stage: number | undefined;
+  task: boolean;
+}
+
+/** The one worktree that is meant; that of a task as stage 0. */
+function oneOf(at: Registered, values: One): { task: RegisteredTask; entry: StageWorktree } {
+  const stage = values.task ? 0 : values.stage;
+  if (stage === undefined) throw new UsageError('which stage? give --stage N, or --task');
+  if (values.task && values.stage !== undefined) {
+    throw new UsageError('give either --stage or --task, not both');
+  }
   const key = keyOf(values, at.context);
   const found = tasksOf(at, key).flatMap((task) =>
-    task.stages.filter((entry) => entry.stage === stage).map((entry) => ({ task, entry })),
+    entriesOf(task)
+      .filter((entry) => entry.stage === stage)
+      .map((entry) => ({ task, entry })),
   );
   const [one, other] = found;
   if (one === undefined) {
     const of = key === undefined ? '' : ` of ${key}`;
-    throw new UsageError(`stage ${stage}${of} has no worktree; see 'okstra worktree list'`);
+    const what =
+      stage === 0
+        ? `no task${of} has a worktree of its own`
+        : `stage ${stage}${of} has no worktree`;
+    const make = stage === 0 ? "'okstra worktree task' makes it" : "see 'okstra worktree list'";
+    throw new UsageError(`${what}; ${make}`);
   }
   if (other !== undefined) {
     const keys = found.map(({ task }) => task.task_key).join(', ');
@@ -172,14 +191,30 @@ function oneOf(
 }
 
 /** Prints the folder alone: the one that a claim says, which stands for the project's. */
-export async function path(
-  values: Which & { stage: number | undefined },
-  context: Context,
-): Promise<number> {
+export async function path(values: One, context: Context): Promise<number> {
   const { task, entry } = oneOf(registered(context), values);
   const repository = await repositoryAt(await context.host.git(), task.project_root);
   const folder = inside(entry.path, repository?.prefix);
   context.host.write(1, `${printable(folder)}\n`);
+  return OK;
+}
+
+/** Makes the worktree of a task and prints its folder. */
+export async function task(
+  values: Pick<BoardValues, 'plan' | 'taskKey' | 'implKey' | 'json'>,
+  context: Context,
+): Promise<number> {
+  const { host } = context;
+  const made = await taskWorktree(openBoard({ ...NOBODY, ...values }, context, { git: true }));
+  if (values.json) {
+    host.write(1, `${printableJson(made)}\n`);
+    return OK;
+  }
+  host.write(1, `${printable(made.worktree)}\n`);
+  const { stages, branch } = made;
+  const what =
+    stages.length === 0 ? 'no finished stage' : `the finished stages ${stages.join(', ')}`;
+  say(host, `branch ${printable(branch)}, with ${what}`);
   return OK;
 }
 
@@ -359,12 +394,17 @@ function boardOf({ context, api }: Registered, task: RegisteredTask): Board {
   };
 }
 
-/** Works while nobody can claim a stage of a task; a task without its plan has no claims. */
+/**
+ * Works while nobody can claim a stage of a task or make its own worktree; a task without its plan
+ * has no claims.
+ */
 function undisturbed<T>(board: Board, what: string, work: () => Promise<T>): Promise<T> {
   const { host } = board.context;
-  if (host.exists(board.facts.plan)) return locked(board, what, work);
-  const lock = `${host.home()}/locks/${board.api.lockName(board.layout.ledger)}`;
-  return host.withLock(lock, `okstra ${what}`, 30_000, work);
+  return withTask(board, what, 30_000, () => {
+    if (host.exists(board.facts.plan)) return locked(board, what, work);
+    const lock = `${host.home()}/locks/${board.api.lockName(board.layout.ledger)}`;
+    return host.withLock(lock, `okstra ${what}`, 30_000, work);
+  });
 }
 
 /** The ledger of a task; `undefined` where it is not known where it lies. */
@@ -412,8 +452,7 @@ async function gather(
   const { answer } = askRegistry(at, registryFacts(at, at.home), (facts) =>
     at.api.reservedStages(facts, { task_key: task.task_key }),
   );
-  const own = task.worktree === null ? [] : [ofTask(task.worktree)];
-  const entries = [...own, ...task.stages];
+  const entries = entriesOf(task);
   const [trees, branches] =
     repository === undefined
       ? [[], []]
@@ -448,6 +487,7 @@ async function gather(
       ...(head === undefined ? {} : { head }),
       ...(head === undefined ? {} : await elsewhere(git, root, head, ours)),
       stages: [],
+      project_missing: repository === undefined,
       locked: tree?.locked !== undefined && tree.locked !== 'initializing',
       current: cwd === path || cwd.startsWith(`${path}/`),
     };
@@ -622,19 +662,19 @@ async function attempt(work: () => Promise<void>): Promise<string | undefined> {
 
 /** Removes the worktree of a stage. */
 export async function remove(
-  values: Which & { stage: number | undefined; force: boolean; json: boolean },
+  values: One & { force: boolean; json: boolean },
   context: Context,
 ): Promise<number> {
   const { host } = context;
   const at = registered(context);
   const { task } = oneOf(at, values);
   const { force } = values;
-  const only = values.stage ?? 0;
+  const only = values.task ? 0 : (values.stage ?? 0);
   const git = await host.git();
   const line = await undisturbed(boardOf(at, task), 'worktree remove', async () => {
     const [now] = tasksOf(at, task.task_key);
     const [it] = now === undefined ? [] : await gather(at, git, now, { only, force });
-    if (it === undefined) throw new UsageError(`stage ${only} has no worktree any more`);
+    if (it === undefined) throw new UsageError('the worktree is not registered any more');
     const line = at.api.removeWorktree(it.facts, { force });
     await removeAll(at, git, line.actions, it.links);
     return line;

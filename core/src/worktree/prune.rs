@@ -39,6 +39,8 @@ pub struct PruneEntry {
     pub kept_in: Option<String>,
     /// The other stages of the task whose branch, which is still there, contains its head.
     pub stages: Vec<u32>,
+    /// Whether the repository of the project is not there to be asked.
+    pub project_missing: bool,
     /// Whether git has it locked.
     pub locked: bool,
     /// Whether the caller stands in it.
@@ -61,6 +63,7 @@ decode!(PruneEntry {
     commits,
     kept_in,
     stages,
+    project_missing,
     locked,
     current,
     bytes
@@ -180,12 +183,28 @@ pub fn prune(entries: &[PruneEntry], request: &PruneRequest) -> Result<PrunePlan
 /// The removal of one worktree. Fails with a [`WorktreeRefusal`] where it stays, naming what would
 /// be lost.
 pub fn remove(entry: &PruneEntry, request: &PruneRequest) -> Result<PruneLine, OkstraError> {
-    let line = judge(entry, request.force, &|_| true);
+    let force = request.force;
+    // What nobody can judge is given up one by one, by a person who knows.
+    let line = match (in_the_way(entry), on_trust(entry)) {
+        (None, Some((why, forced))) => {
+            let fate = if force { Fate::Remove } else { Fate::Keep };
+            let loss = safe(entry, &|_| true).err().filter(|_| !entry.project_missing);
+            let lost = loss.as_ref().map(|loss| format!("loses {}", loss_words(loss)));
+            let lost = lost.as_deref().unwrap_or(forced);
+            let why =
+                if force { format!("forced: {lost}") } else { format!("{why}; --force {lost}") };
+            decided(entry, fate, &why, loss, false)
+        }
+        _ => judge(entry, force, &|_| true),
+    };
     if line.fate == Fate::Remove {
         return Ok(line);
     }
     let (stage, path) = (entry.stage, entry.path.clone());
     Err(match line.loss {
+        _ if !line.fixed && on_trust(entry).is_some() => {
+            WorktreeRefusal::Unjudged { stage, path, why: line.why }
+        }
         Some(loss) if !line.fixed => {
             WorktreeRefusal::WouldLose { stage, path, what: loss_words(&loss) }
         }
@@ -195,27 +214,46 @@ pub fn remove(entry: &PruneEntry, request: &PruneRequest) -> Result<PruneLine, O
 }
 
 fn judge(entry: &PruneEntry, force: bool, stays: &dyn Fn(u32) -> bool) -> PruneLine {
-    let (fate, why, loss, fixed) = match in_the_way(entry) {
-        Some(why) => (Fate::Keep, why, None, true),
-        None => match safe(entry, stays) {
-            Ok(why) => (Fate::Remove, why, None, false),
-            Err(loss) if force => {
-                (Fate::Remove, format!("forced: loses {}", loss_words(&loss)), Some(loss), false)
-            }
-            Err(loss) => {
-                (Fate::Keep, format!("would lose {}", loss_words(&loss)), Some(loss), false)
-            }
-        },
-    };
+    if let Some(why) = in_the_way(entry) {
+        return decided(entry, Fate::Keep, &why, None, true);
+    }
+    if let Some((why, _)) = on_trust(entry) {
+        let why = format!("{why}; 'okstra worktree remove' with --force takes it away alone");
+        return decided(entry, Fate::Keep, &why, None, true);
+    }
+    match safe(entry, stays) {
+        Ok(why) => decided(entry, Fate::Remove, &why, None, false),
+        Err(loss) => {
+            let words = loss_words(&loss);
+            let (fate, why) = if force {
+                (Fate::Remove, format!("forced: loses {words}"))
+            } else {
+                (Fate::Keep, format!("would lose {words}"))
+            };
+            decided(entry, fate, &why, Some(loss), false)
+        }
+    }
+}
+
+fn decided(
+    entry: &PruneEntry,
+    fate: Fate,
+    why: &str,
+    loss: Option<Loss>,
+    fixed: bool,
+) -> PruneLine {
     let mut actions = Vec::new();
     if fate == Fate::Remove {
-        actions.push(WorktreeAction::RemoveWorktree {
-            project_root: entry.project_root.clone(),
-            path: entry.path.clone(),
-            branch: entry.head.as_ref().map(|_| entry.branch.clone()),
-            expected_head: entry.head.clone(),
-            discard: loss.as_ref().is_some_and(|loss| !loss.files.is_empty()),
-        });
+        // Without its repository nothing but the note of it can be taken away.
+        if !entry.project_missing {
+            actions.push(WorktreeAction::RemoveWorktree {
+                project_root: entry.project_root.clone(),
+                path: entry.path.clone(),
+                branch: entry.head.as_ref().map(|_| entry.branch.clone()),
+                expected_head: entry.head.clone(),
+                discard: loss.as_ref().is_some_and(|loss| !loss.files.is_empty()),
+            });
+        }
         let task_key = entry.task_key.clone();
         actions.push(WorktreeAction::Forget { task_key, stage: entry.stage });
     }
@@ -225,7 +263,7 @@ fn judge(entry: &PruneEntry, force: bool, stays: &dyn Fn(u32) -> bool) -> PruneL
         path: entry.path.clone(),
         branch: entry.branch.clone(),
         fate,
-        why: printable(&why).into_owned(),
+        why: printable(why).into_owned(),
         loss,
         fixed,
         bytes: entry.bytes,
@@ -233,12 +271,30 @@ fn judge(entry: &PruneEntry, force: bool, stays: &dyn Fn(u32) -> bool) -> PruneL
     }
 }
 
+/// Why only a person can say whether a worktree is needed, and what forcing does where nothing in it
+/// is lost.
+fn on_trust(entry: &PruneEntry) -> Option<(String, &'static str)> {
+    if entry.project_missing {
+        let why = format!("its project {} cannot be asked", entry.project_root);
+        let forced = "forgets it; its folder and its branch stay where they are, only the note of \
+                      them is lost";
+        return Some((why, forced));
+    }
+    if entry.state != StageLife::Unknown {
+        return None;
+    }
+    let of = what_of(entry.stage);
+    let why =
+        format!("its plan and its ledger are gone, so nobody can say whether {of} is being built");
+    Some((why, "removes it, and nothing in it is lost"))
+}
+
 /// Why a worktree stays whatever a person says.
 fn in_the_way(entry: &PruneEntry) -> Option<String> {
     let of = what_of(entry.stage);
     let words = match entry.state {
         StageLife::Running => format!("{of} is being built in it"),
-        StageLife::Unknown => format!("it cannot be said whether {of} is being built"),
+        _ if entry.project_missing => return None,
         _ if entry.current => {
             String::from("you stand in it; go elsewhere first, for example to the project")
         }

@@ -92,6 +92,16 @@ pub enum WorktreeRefusal {
         /// What would be lost.
         what: String,
     },
+    /// Only a person can say whether a worktree is needed.
+    #[error("{path} is not removed: {why}")]
+    Unjudged {
+        /// The stage; 0 for the task's own worktree.
+        stage: u32,
+        /// The worktree.
+        path: String,
+        /// Why, and what forcing does.
+        why: String,
+    },
     /// A worktree is never removed as it stands, also when forced.
     #[error("{path} is not removed: {why}")]
     InUse {
@@ -192,6 +202,10 @@ impl WorktreeRefusal {
                 ErrorCode::WouldLose,
                 "commit or hand over what is worth keeping, or add --force to lose it",
             ),
+            Self::Unjudged { .. } => (
+                ErrorCode::WouldLose,
+                "bring back what is gone; where nobody needs it, add --force",
+            ),
             Self::InUse { .. } => (ErrorCode::InUse, "it stays also with --force"),
             Self::NotEligible { .. } | Self::NothingEligible { .. } => {
                 (ErrorCode::NotEligible, "'okstra handoff show' says it of every stage")
@@ -214,6 +228,7 @@ impl WorktreeRefusal {
             | Self::Taken { stage, .. }
             | Self::NotRegistered { stage, .. }
             | Self::WouldLose { stage, .. }
+            | Self::Unjudged { stage, .. }
             | Self::InUse { stage, .. }
             | Self::NotEligible { stage, .. } => *stage,
             _ => 0,

@@ -526,7 +526,12 @@ fn project_missing(task: &RegisteredTask) -> RepairFinding {
         stage: None,
         path: task.project_root.clone(),
         message: printable(&message).into_owned(),
-        repair: String::from("nothing; bring the project back to that folder and repair again"),
+        repair: printable(&format!(
+            "nothing; bring the project back to that folder and repair again, or forget its \
+             worktrees: 'okstra worktree remove --task-key {} --stage N --force'",
+            task.task_key
+        ))
+        .into_owned(),
         actions: Vec::new(),
     }
 }

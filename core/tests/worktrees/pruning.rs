@@ -87,7 +87,7 @@ fn cases() -> Vec<(PruneEntry, Fate, &'static str, &'static str)> {
         (
             PruneEntry { state: StageLife::Unknown, ..base() },
             Fate::Keep,
-            "it cannot be said whether stage 1 is being built",
+            "its plan and its ledger are gone, so nobody can say whether stage 1 is being built; 'okstra worktree remove' with --force takes it away alone",
             "",
         ),
         (
@@ -134,7 +134,9 @@ fn every_reason_to_keep_or_to_remove() {
         match remove(&entry, &PruneRequest::default()) {
             Ok(removed) => assert_eq!(removed, line),
             Err(error) => {
-                let code = if line.fixed { ErrorCode::InUse } else { ErrorCode::WouldLose };
+                let trusted = entry.state == StageLife::Unknown;
+                let code =
+                    if line.fixed && !trusted { ErrorCode::InUse } else { ErrorCode::WouldLose };
                 assert_eq!(
                     (error.info().code, error.info().exit_code, fate),
                     (code, 3, Fate::Keep)
@@ -142,6 +144,50 @@ fn every_reason_to_keep_or_to_remove() {
             }
         }
     }
+}
+
+#[test]
+fn what_nobody_can_judge_goes_alone_and_by_force() {
+    let unknown = PruneEntry { state: StageLife::Unknown, ..entry(1) };
+    let gone = "its plan and its ledger are gone, so nobody can say whether stage 1 is being built";
+    let away = PruneEntry {
+        project_missing: true,
+        head: None,
+        dirty: None,
+        commits: None,
+        ..unknown.clone()
+    };
+    let stay = "its folder and its branch stay where they are, only the note of them is lost";
+    let cases = [
+        (
+            unknown.clone(),
+            format!("{gone}; --force loses 2 commits that are nowhere else"),
+            "forced: loses 2 commits that are nowhere else".to_owned(),
+            2,
+        ),
+        (
+            PruneEntry { kept_in: Some("main".into()), ..unknown.clone() },
+            format!("{gone}; --force removes it, and nothing in it is lost"),
+            "forced: removes it, and nothing in it is lost".to_owned(),
+            2,
+        ),
+        (
+            away,
+            format!("its project /p/tea cannot be asked; --force forgets it; {stay}"),
+            format!("forced: forgets it; {stay}"),
+            1,
+        ),
+    ];
+    for (entry, why, forced, actions) in cases {
+        let error = remove(&entry, &PruneRequest::default()).unwrap_err();
+        assert_eq!(error.to_string(), format!("/h/w/stage-1 is not removed: {why}"));
+        let line = remove(&entry, &PruneRequest { force: true }).unwrap();
+        assert_eq!((line.why, line.actions.len()), (forced, actions));
+        // Not with all others at once.
+        assert_eq!(one(&entry, true).fate, Fate::Keep);
+    }
+    let locked = PruneEntry { locked: true, ..unknown };
+    assert!(remove(&locked, &PruneRequest { force: true }).is_err());
 }
 
 #[test]

@@ -2515,6 +2515,10 @@ export type PruneEntry = {
    */
   stages: Array<number>;
   /**
+   * Whether the repository of the project is not there to be asked.
+   */
+  project_missing: boolean;
+  /**
    * Whether git has it locked.
    */
   locked: boolean;

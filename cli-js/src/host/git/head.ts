@@ -25,7 +25,7 @@ export async function gitHead(
 function fromFiles(folder: string): GitHead | null | undefined {
   try {
     const own = gitFolder(folder);
-    if (own === null) return null;
+    if (own === null) return isBare(folder) ? undefined : null;
     const head = read(resolve(own, 'HEAD'))?.trim();
     if (head === undefined) return undefined;
     if (isCommit(head)) return { commit: head, branch: null };
@@ -41,6 +41,13 @@ function fromFiles(folder: string): GitHead | null | undefined {
     // Whatever it is, git says it better.
     return undefined;
   }
+}
+
+/** Whether a folder itself looks like a repository without a worktree. */
+function isBare(folder: string): boolean {
+  return ['HEAD', 'objects', 'refs'].every(
+    (name) => statSync(resolve(folder, name), { throwIfNoEntry: false }) !== undefined,
+  );
 }
 
 /** The folder with HEAD, of the repository that a folder is in; `null` where it is in none. */
