@@ -272,13 +272,22 @@ export function registryKey({ facts, layout }: Board): string {
   return `${project}:plans:${layout.plan_path.replace(/\.md$/, '')}`;
 }
 
+/** Whether any worktree is being made: most of the time none is, and nothing has to be asked. */
+export function isAnyBegun(host: Host): boolean {
+  const bytes = host.readIfThere(registryFile(host));
+  return bytes !== undefined && Buffer.from(bytes).includes('"provisioning"');
+}
+
+function registryFile(host: Host): string {
+  return `${host.home()}/worktrees/registry.json`;
+}
+
 /** The stages for which worktrees are being made. */
 function reserved(board: Board, claimId: string | undefined): number[] {
   const { host } = board.context;
-  const path = `${host.home()}/worktrees/registry.json`;
-  const bytes = host.readIfThere(path);
-  // Most of the time none is being made: then there is nothing to ask.
-  if (bytes === undefined || !Buffer.from(bytes).includes('"provisioning"')) return [];
+  const path = registryFile(host);
+  const bytes = isAnyBegun(host) ? host.readIfThere(path) : undefined;
+  if (bytes === undefined) return [];
   const { caller } = board.facts;
   const facts = {
     path,

@@ -18,6 +18,7 @@ import {
   answered,
   type Board,
   type Decided,
+  isAnyBegun,
   locked,
   readAgain,
   registryKey,
@@ -61,9 +62,12 @@ export async function claimInWorktree(board: Board, wanted: Wanted): Promise<Dec
   repository.catch(() => {});
   await settle(board);
   for (let round = 1; ; round += 1) {
-    await untilFree(board, wanted);
     const chosen = await locked(board, 'stage claim', () => choose(board, git, repository, wanted));
-    if (chosen === undefined) continue;
+    if (chosen === undefined) {
+      await untilFree(board, wanted);
+      round -= 1;
+      continue;
+    }
     if ('held' in chosen) return chosen.held;
     try {
       return await provision(board, git, chosen, wanted);
@@ -139,7 +143,7 @@ function underWay(
 ): StageWorktree | undefined {
   const { host } = board.context;
   const { session } = board.facts.caller ?? {};
-  if (session === undefined) return undefined;
+  if (session === undefined || !isAnyBegun(host)) return undefined;
   const key = registryKey(board);
   const task = readRegistry(board, home).tasks.find(({ task_key }) => task_key === key);
   const wished = Number(stage ?? 'auto');
