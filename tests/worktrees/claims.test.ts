@@ -7,6 +7,8 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -329,6 +331,47 @@ describe('where a claim is made', () => {
     const last = shop.gitIn(folder, 'rev-parse', 'HEAD');
     expect(await shop.done(one, last)).toMatchObject({ exit: 0 });
     expect((await shop.claimed(2)).base_commit).toBe(last);
+    expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+  });
+
+  it('the folder of all worktrees may be a link to another disk', async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    const disk = join(shop.folder, 'disk');
+    mkdirSync(disk);
+    mkdirSync(shop.home);
+    symlinkSync(disk, join(shop.home, 'worktrees'));
+    const one = await shop.claimed(1);
+    expect(one.worktree).toBe(shop.path(1));
+    expect(existsSync(join(disk, 'shop/web/login.stages/stage-1/README.md'))).toBe(true);
+    expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+    const head = shop.put(one.worktree, 'src/one.rs', 'one\n');
+    expect(await shop.done(one, head)).toMatchObject({ exit: 0 });
+    expect(await shop.okstra('worktree', 'task', '--plan', shop.plan)).toMatchObject({ exit: 0 });
+    expect(await shop.okstra('worktree', 'task', '--plan', shop.plan)).toMatchObject({ exit: 0 });
+    const remove = ['worktree', 'remove', '--stage', '1', '--force'];
+    const inside = await shop.start(remove, one.worktree).end;
+    expect(inside).toMatchObject({ exit: 3 });
+    expect(inside.stderr).toContain('you stand in it');
+    shop.git('merge', '--quiet', head);
+    expect((await shop.okstra('worktree', 'prune', '--yes')).exit).toBe(0);
+    expect(shop.registered()).toEqual([]);
+    expect(shop.trees()).toEqual([]);
+  });
+
+  it('a project that is a worktree itself', async () => {
+    const main = new Shop({ graph: [''] });
+    const shop = new Shop({ graph: ['', '1'], bareFolder: true });
+    main.git('worktree', 'add', '--quiet', '-b', 'side', join(shop.folder, 'side'));
+    renameSync(join(shop.root, '.okstra'), join(shop.folder, 'side/.okstra'));
+    rmSync(shop.root, { recursive: true });
+    renameSync(join(shop.folder, 'side'), shop.root);
+    main.git('worktree', 'repair', shop.root);
+    const base = shop.put(shop.root, 'side.txt', 'side\n');
+    const one = await shop.claimed(1);
+    expect(one).toMatchObject({ worktree: shop.path(1), base_commit: base });
+    const head = shop.put(one.worktree, 'src/one.rs', 'one\n');
+    expect(await shop.done(one, head)).toMatchObject({ exit: 0 });
+    expect((await shop.claimed(2)).base_commit).toBe(head);
     expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
   });
 

@@ -112,6 +112,38 @@ describe('worktree task', () => {
     );
   });
 
+  it('killed at any moment, the next one makes it', { timeout: 120_000 }, async () => {
+    const shop = new Shop({ graph: ['', ''] });
+    await shop.finish(1, 'src/one.rs', 'one\n');
+    await shop.finish(2, 'src/two.rs', 'two\n');
+    const words = ['worktree', 'task', '--plan', shop.plan];
+    let kills = 0;
+    for (let round = 0; kills < 8 && round < 40; round += 1) {
+      const { child, end } = shop.start(words);
+      const shows = [
+        () => shop.branches().includes('feat-login'),
+        () => existsSync(join(at(shop), 'README.md')),
+      ][round % 2];
+      let hasEnded = false;
+      const ended = end.finally(() => {
+        hasEnded = true;
+      });
+      while (!hasEnded && shows?.() !== true) await new Promise((next) => setTimeout(next, 1));
+      child.kill('SIGKILL');
+      if ((await ended).exit === 'SIGKILL') kills += 1;
+      expect(await shop.okstra(...words)).toMatchObject({ exit: 0, stdout: `${at(shop)}\n` });
+      expect(shop.gitIn(at(shop), 'status', '--porcelain')).toBe('');
+      for (const file of ['one', 'two']) {
+        expect(existsSync(join(at(shop), `src/${file}.rs`))).toBe(true);
+      }
+      expect((await shop.okstra('worktree', 'repair')).stdout).toBe('nothing to repair\n');
+      expect(await shop.okstra('worktree', 'remove', '--task', '--force')).toMatchObject({
+        exit: 0,
+      });
+    }
+    expect(kills).toBeGreaterThanOrEqual(4);
+  });
+
   it('stages that do not go together, or changes in the way: refused, all as it was', async () => {
     const shop = new Shop({ graph: ['', ''] });
     const words = ['worktree', 'task', '--plan', shop.plan];
@@ -124,6 +156,15 @@ describe('worktree task', () => {
     expect(refused.stderr).toContain('src/same.rs');
     expect([shop.traces(), shop.gitIn(at(shop), 'rev-parse', 'HEAD')]).toEqual(before);
     expect(shop.gitIn(at(shop), 'status', '--porcelain')).toBe('');
+    // What is not committed there is not merged over.
+    writeFileSync(join(at(shop), 'notes.txt'), 'mine');
+    const dirty = await shop.okstra(...words);
+    expect(dirty).toMatchObject({ exit: 3, stdout: '' });
+    expect(dirty.stderr).toContain('notes.txt');
+    shop.gitIn(at(shop), 'switch', '--quiet', '-c', 'other');
+    const switched = await shop.okstra(...words);
+    expect(switched).toMatchObject({ exit: 3, stdout: '' });
+    expect(switched.stderr).toContain('git switch feat-login');
     // A branch of that name that is somebody else's.
     const other = new Shop({ graph: [''] });
     other.git('branch', 'feat-login');

@@ -28,7 +28,7 @@ import {
 import { okstraFolder, readObject } from '../cli/project.js';
 import { about, isPlanError, say, sayOf } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
-import type { Git, Links, MergedCommits } from '../host/git/git.js';
+import type { Git, Links, NewWorktree } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
 
 /** How long a change of the registry waits for others, in milliseconds. */
@@ -285,10 +285,7 @@ async function provision(
   try {
     const { base, open } = await startOf(board, git, chosen, wanted);
     const tree = { repository: root.folder, path, branch, base, links };
-    // What an earlier claim left half-made, when it was killed.
-    if (before?.state === 'provisioning') {
-      await git.cleanHalf({ ...tree, base: before.base ?? base });
-    }
+    if (before?.state === 'provisioning') await cleanUp(git, tree, before.base ?? base);
     let made: Decided<ClaimAnswer> | undefined;
     const recorded = async (base_commit: string) => {
       made = await record(board, git, chosen, wanted, { worktree: folder, branch, base_commit });
@@ -316,6 +313,14 @@ async function provision(
     }
     throw error;
   }
+}
+
+/** Takes away what an earlier claim left half-made, when it was killed. */
+async function cleanUp(git: Git, tree: NewWorktree, base: string): Promise<void> {
+  const branches = await git.branches(tree.repository, tree.branch);
+  const at = branches.find(({ name }) => name === tree.branch)?.commit;
+  // A branch that left its base may have somebody's work: that is gone on with.
+  if (at === undefined || at === base) await git.cleanHalf({ ...tree, base });
 }
 
 /** Records the claim, under the ledger's lock, if the stage still is what was chosen. */
@@ -437,19 +442,10 @@ async function merged(
   const at = commits.indexOf(against);
   // Where there is no common history there is nothing to resolve.
   if (resolve && files.length > 0) return { base: outcome.commit, open: others.slice(at) };
-  return refuseConflict(board, stage, [first, ...others], outcome);
-}
-
-function refuseConflict(
-  board: Board,
-  stage: number,
-  heads: readonly MergeHead[],
-  { files, with: other, against }: Extract<MergedCommits, { clean: false }>,
-): never {
   const stageOf = (commit: string | undefined) =>
-    heads.find((it) => it.commit === commit)?.stages[0];
+    [first, ...others].find((it) => it.commit === commit)?.stages[0];
   const conflict = {
-    first: stageOf(other) ?? heads[0]?.stages[0] ?? 0,
+    first: stageOf(outcome.with) ?? first.stages[0] ?? 0,
     second: stageOf(against) ?? 0,
     files: files.length > 0 ? files : ['(no common history)'],
   };
@@ -609,10 +605,9 @@ async function makeTask(board: Board, git: Git, root: Root): Promise<TaskFolder>
   const done = await doneStages(board);
   const heads = await headsOf(board, git, root, done);
   const base = await baseOf(board, git, root, 0, heads, known?.implementation_base ?? root.head);
-  const start = await startFrom(board, git, root, base);
   const folder = inside(path, root.prefix);
   const links: Links = { project: root.folder, worktree: folder, dirs: syncDirs };
-  const tree = { repository: root.folder, path, branch, base: start, links };
+  const place = { repository: root.folder, path, branch, links };
   const answer = { worktree: folder, branch, stages: done };
   const change = (asked: (facts: RegistryFacts) => Decision<RegistryAnswer>) =>
     changeRegistry(board, home, asked);
@@ -622,14 +617,21 @@ async function makeTask(board: Board, git: Git, root: Root): Promise<TaskFolder>
   ]);
   const at = branches.find(({ name }) => name === branch)?.commit;
   const isOurs = known?.worktree != null;
-  const here = trees.find((it) => slashes(it.path) === path);
+  const here = trees.find((it) => inFolder(host, home, it.path) === path);
   // What a kill left unfinished holds nobody's work.
   if (isOurs && at !== undefined && here?.locked === 'initializing') {
-    await git.cleanHalf({ ...tree, base: at });
+    await git.cleanHalf({ ...place, base: at });
   } else if (isOurs && at !== undefined) {
     if (here === undefined || !host.exists(path)) await again(git, root, path, branch, links);
-    return { ...answer, head: await upToDate(board, git, root, path, at, base), created: false };
+    else if (here.branch !== branch) {
+      const on = here.branch ?? 'a detached head';
+      const help = `go back there: 'git switch ${branch}'`;
+      throw new HostError('refused', path, `it is on ${on}, not on ${branch}`, help);
+    }
+    const head = await upToDate(board, git, root, { ...place, base: at }, base);
+    return { ...answer, head, created: false };
   }
+  const start = await startFrom(board, git, root, base);
   const task = {
     task_key,
     project_root: root.folder,
@@ -638,11 +640,13 @@ async function makeTask(board: Board, git: Git, root: Root): Promise<TaskFolder>
   };
   await change((it) => api.registryTaskWorktree(it, { task, worktree: { path, branch } }));
   try {
-    const { created, warning } = await git.addWorktree(tree, () => linkAll(board, git, links));
+    const { created, warning } = await git.addWorktree({ ...place, base: start }, () =>
+      linkAll(board, git, links),
+    );
     if (warning !== undefined) say(host, `warning: ${warning}`);
     return { ...answer, head: start, created };
   } catch (error) {
-    await change((it) => api.registryForget(it, { task_key, stage: 0 }));
+    if (!isOurs) await change((it) => api.registryForget(it, { task_key, stage: 0 }));
     throw error;
   }
 }
@@ -670,8 +674,7 @@ async function upToDate(
   board: Board,
   git: Git,
   root: Root,
-  path: string,
-  at: string,
+  { path, branch, links, base: at }: NewWorktree,
   base: Known,
 ): Promise<string> {
   const all = base.kind === 'merge' ? [base.first, ...base.others] : [];
@@ -682,8 +685,20 @@ async function upToDate(
   );
   const missing = wanted.filter((_, index) => contained[index] !== true);
   if (missing.length === 0) return at;
-  const outcome = await git.mergeCommits(root.folder, at, commitsOf(missing), () => '');
-  if (!outcome.clean) refuseConflict(board, 0, [{ commit: at, stages: [] }, ...missing], outcome);
+  const { clean, ...not } = await git.status(inside(path, root.prefix), links?.dirs ?? []);
+  const files = [...not.conflicted, ...not.staged, ...not.changed, ...not.untracked];
+  if (!clean && files.length > 0) {
+    const named = [...new Set(files)].slice(0, 5).join(', ');
+    throw new HostError('refused', path, `not committed: ${named}`, 'commit or discard that first');
+  }
+  const outcome = await git.mergeCommits(root.folder, at, commitsOf(missing), () => 'foreseen');
+  if (!outcome.clean) {
+    // Where stages do not go together they are named; else it is what else is on the branch.
+    await startFrom(board, git, root, base);
+    const of = missing.find(({ commit }) => commit === outcome.against)?.stages.join(', ');
+    const message = `stage ${of} conflicts with what is on ${branch} in ${outcome.files.join(', ')}`;
+    throw new HostError('refused', path, message, `merge it there: 'git merge ${outcome.against}'`);
+  }
   const names = new Map(missing.map(({ commit, stages }) => [commit, stages.join(', ')]));
   const merge = await git.mergeInto(path, {
     commits: commitsOf(missing),
@@ -714,6 +729,17 @@ async function doneStages(board: Board): Promise<number[]> {
   );
   const done = answer.stages.filter(({ state, head }) => DONE.includes(state) && head !== null);
   return done.map(({ stage }) => stage);
+}
+
+/**
+ * A path of a worktree as the registry names it: git follows links, and the folder of all worktrees
+ * may be one, to another disk.
+ */
+export function inFolder(host: Asker['context']['host'], home: string, path: string): string {
+  const folder = `${home}/worktrees`;
+  const real = slashes(host.realPath(folder));
+  const given = slashes(path);
+  return given.startsWith(`${real}/`) ? `${folder}${given.slice(real.length)}` : given;
 }
 
 /** What the registry is asked with. */

@@ -37,6 +37,7 @@ import {
   type Asker,
   askRegistry,
   changeRegistry,
+  inFolder,
   inside,
   readRegistry,
   registryFacts,
@@ -466,7 +467,7 @@ async function gather(
         ...stages.map(({ branch }) => branch),
       ]),
   );
-  const cwd = slashes(host.realPath(host.cwd()));
+  const cwd = inFolder(host, at.home, host.realPath(host.cwd()));
   const known: Known[] = [];
   for (const entry of entries) {
     const { stage, path, branch } = entry;
@@ -475,7 +476,7 @@ async function gather(
     const head = branches.find(({ name }) => name === branch)?.commit;
     const project = inside(path, repository?.prefix);
     const folder = host.exists(project) ? project : path;
-    const tree = trees.find((it) => it.path === path);
+    const tree = trees.find((it) => inFolder(host, at.home, it.path) === path);
     const facts: PruneEntry = {
       task_key: task.task_key,
       stage,
@@ -912,7 +913,7 @@ async function compare(at: Registered, git: Git, key: string | undefined): Promi
   for (const root of new Set(all.map(({ project_root }) => project_root))) {
     const of = all.filter(({ project_root }) => project_root === root);
     if (key !== undefined && !of.some(({ task_key }) => task_key === key)) continue;
-    const repository = await repositoryAsked(git, root);
+    const repository = await repositoryAsked(at, git, root);
     if (repository !== undefined) repositories.push(repository);
   }
   const ledgers = all.flatMap((task) => {
@@ -936,14 +937,18 @@ async function compare(at: Registered, git: Git, key: string | undefined): Promi
 }
 
 /** What git says of a project; `undefined` where it cannot be asked. */
-async function repositoryAsked(git: Git, root: string): Promise<TaskRepository | undefined> {
+async function repositoryAsked(
+  at: Registered,
+  git: Git,
+  root: string,
+): Promise<TaskRepository | undefined> {
   if ((await repositoryAt(git, root)) === undefined) return undefined;
   try {
     const [trees, branches] = await Promise.all([git.worktrees(root), git.branches(root, '')]);
     return {
       project_root: root,
       worktrees: trees.map(({ path, head, branch }) => ({
-        path: slashes(path),
+        path: inFolder(at.context.host, at.home, path),
         ...(head === undefined ? {} : { head }),
         ...(branch === null ? {} : { branch }),
       })),

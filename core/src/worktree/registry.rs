@@ -383,12 +383,16 @@ fn set_state(
         return Err(WorktreeRefusal::NotRegistered { task_key, stage: *stage }.into());
     };
     of_claim(entry, request)?;
-    // Whoever ends a claim and does not say which means the one before: this one has begun since.
+    // Whoever ends a claim and does not say which means the one before, if this one is being made.
     let begun = entry.state == WorktreeState::Provisioning
         && state == WorktreeState::Kept
         && request.claim_id.is_none();
+    let being_made = match state_of(facts, entry.by.as_ref()) {
+        None if begun => return Ok(asks([entry].into_iter(), facts)),
+        found => begun && found != Some(ProcessState::Gone),
+    };
     let broken = |fault| WorktreeRefusal::broken(&facts.path, fault);
-    let place = find(&json, task_key, Some(*stage)).filter(|_| !begun);
+    let place = find(&json, task_key, Some(*stage)).filter(|_| !being_made);
     let Some(place) = place else {
         return changed(facts, json, task_key);
     };

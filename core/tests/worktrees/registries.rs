@@ -181,8 +181,14 @@ fn who_ends_an_older_claim_does_not_end_one_that_has_begun() {
     let new = facts(None);
     let (text, _) = changed(&new, begin(&new, &beginning(2, "c1")));
     let begun = facts(Some(&text));
-    let (_, answer) = changed(&begun, keep(&begun, &entry(2, None)));
-    assert!(!answer.changed);
+    assert!(matches!(keep(&begun, &entry(2, None)), Ok(Decision::Needs { .. })));
+    let with = |state| RegistryFacts { processes: Some(seen(state)), ..begun.clone() };
+    for (state, is_kept) in
+        [(ProcessState::Alive, false), (ProcessState::Unknown, false), (ProcessState::Gone, true)]
+    {
+        let (_, answer) = changed(&with(state), keep(&with(state), &entry(2, None)));
+        assert_eq!(answer.changed, is_kept);
+    }
     let (_, answer) = changed(&begun, keep(&begun, &entry(2, Some("c1"))));
     assert_eq!(answer.task.unwrap().stages[0].state, WorktreeState::Kept);
 }
