@@ -105,6 +105,24 @@ describe('while a worktree is being made', () => {
     await sound(shop);
   });
 
+  it('a git that outlives a killed claim is waited for, and not forgotten', LONG, async () => {
+    const { shop, child, end, go } = await slow();
+    child.kill('SIGKILL');
+    await end;
+    const refused = await shop.claim(1, '--session', 'next');
+    expect(refused).toMatchObject({ stdout: '' });
+    expect(refused.stderr).toContain('a git is at work here');
+    expect(shop.rows()).toEqual([]);
+    expect(shop.registered()).toMatchObject([{ stage: 1, state: 'provisioning' }]);
+    // It reserves nothing, for whoever made it is gone.
+    expect((await shop.okstra('stage', 'next', '--plan', shop.plan)).stdout).toMatch(/stage: 1$/m);
+    go();
+    await pause(300);
+    const next = await shop.claimed(1, '--session', 'next');
+    expect(next.worktree).toBe(shop.path(1));
+    await sound(shop);
+  });
+
   it('one that fails leaves nothing, not even what the task starts from', LONG, async () => {
     const shop = new Shop({ graph: ['', ''] });
     mkdirSync(join(shop.home, 'worktrees/shop/web'), { recursive: true });

@@ -172,6 +172,8 @@ interface Chosen {
   syncDirs: string[];
   /** What the registry said of the stage before. */
   before: StageWorktree | undefined;
+  /** Whether something is there that an earlier claim left when it was killed. */
+  remains: boolean;
   /** Whether the claim is the one that fixed what the task starts from. */
   first: boolean;
 }
@@ -242,6 +244,7 @@ async function choose(
     sync_dirs: settings.syncDirs,
   };
   await changeRegistry(board, home, (it) => api.registryBegin(it, begin));
+  const before = registered?.stages.find((entry) => entry.stage === stage);
   return {
     root,
     claim,
@@ -250,7 +253,8 @@ async function choose(
     task,
     begin,
     syncDirs: settings.syncDirs,
-    before: registered?.stages.find((entry) => entry.stage === stage),
+    before,
+    remains: before?.state === 'provisioning',
     first: registered?.implementation_base == null,
   };
 }
@@ -285,7 +289,7 @@ async function provision(
   try {
     const { base, open } = await startOf(board, git, chosen, wanted);
     const tree = { repository: root.folder, path, branch, base, links };
-    if (before?.state === 'provisioning') await cleanUp(git, tree, before.base ?? base);
+    if (chosen.remains) chosen.remains = !(await isCleaned(git, tree, before?.base ?? base));
     let made: Decided<ClaimAnswer> | undefined;
     const recorded = async (base_commit: string) => {
       made = await record(board, git, chosen, wanted, { worktree: folder, branch, base_commit });
@@ -315,12 +319,14 @@ async function provision(
   }
 }
 
-/** Takes away what an earlier claim left half-made, when it was killed. */
-async function cleanUp(git: Git, tree: NewWorktree, base: string): Promise<void> {
+/** Takes away what an earlier claim left half-made, when it was killed; whether all of it is gone. */
+async function isCleaned(git: Git, tree: NewWorktree, base: string): Promise<boolean> {
   const branches = await git.branches(tree.repository, tree.branch);
   const at = branches.find(({ name }) => name === tree.branch)?.commit;
   // A branch that left its base may have somebody's work: that is gone on with.
-  if (at === undefined || at === base) await git.cleanHalf({ ...tree, base });
+  if (at !== undefined && at !== base) return false;
+  const { kept } = await git.cleanHalf({ ...tree, base });
+  return kept.length === 0;
 }
 
 /** Records the claim, under the ledger's lock, if the stage still is what was chosen. */
@@ -372,12 +378,22 @@ function briefOf(answer: ClaimAnswer): object {
 }
 
 /** Takes back what the registry was told of a claim that came to nothing. */
-async function takeBack(board: Board, { home, begin, before, first }: Chosen): Promise<void> {
+async function takeBack(
+  board: Board,
+  { home, begin, before, remains, first }: Chosen,
+): Promise<void> {
   const { api } = board;
   const { stage, claim_id } = begin;
   const entry = { task_key: begin.task.task_key, stage };
   const change = (asked: (facts: RegistryFacts) => Decision<RegistryAnswer>) =>
     changeRegistry(board, home, asked);
+  // What is still there must be known, so that the next claim or a repair can take it away.
+  if (remains) {
+    const { base: _, ...rest } = begin;
+    const base = before?.base ?? undefined;
+    await change((it) => api.registryBegin(it, { ...rest, ...(base && { base }) }));
+    return;
+  }
   // What an earlier claim worked in is there all the same.
   if (before === undefined || before.state === 'provisioning') {
     await change((it) => api.registryForget(it, { ...entry, claim_id, undo: first }));
