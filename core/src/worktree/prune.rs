@@ -13,6 +13,7 @@ use crate::printable::printable;
 /// What is known of a registered worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on one another")]
 pub struct PruneEntry {
     /// Its task.
     pub task_key: String,
