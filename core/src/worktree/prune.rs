@@ -182,7 +182,7 @@ pub fn prune(entries: &[PruneEntry], request: &PruneRequest) -> Result<PrunePlan
 }
 
 /// The removal of one worktree. Fails with a [`WorktreeRefusal`] where it stays, naming what would
-/// be lost.
+/// be words.
 pub fn remove(entry: &PruneEntry, request: &PruneRequest) -> Result<PruneLine, OkstraError> {
     let force = request.force;
     // What nobody can judge is given up one by one, by a person who knows.
@@ -190,10 +190,10 @@ pub fn remove(entry: &PruneEntry, request: &PruneRequest) -> Result<PruneLine, O
         (None, Some((why, forced))) => {
             let fate = if force { Fate::Remove } else { Fate::Keep };
             let loss = safe(entry, &|_| true).err().filter(|_| !entry.project_missing);
-            let lost = loss.as_ref().map(|loss| format!("loses {}", loss_words(loss)));
-            let lost = lost.as_deref().unwrap_or(forced);
+            let words = loss.as_ref().map(|loss| format!("loses {}", loss_words(loss)));
+            let words = words.as_deref().unwrap_or(forced);
             let why =
-                if force { format!("forced: {lost}") } else { format!("{why}; --force {lost}") };
+                if force { format!("forced: {words}") } else { format!("{why}; --force {words}") };
             decided(entry, fate, &why, loss, false)
         }
         _ => judge(entry, force, &|_| true),
