@@ -4,7 +4,16 @@
 // whose speed drifts still gives true ratios. NODE_EXTRA_CA_CERTS is taken out of the environment:
 // Node 20 reads those certificates at every start, which would hide what we measure.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -20,14 +29,18 @@ delete environment.NODE_OPTIONS;
 const folder = mkdtempSync(join(tmpdir(), 'okstra-bench-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** Milliseconds of one whole process. */
-function time(args) {
+/** Milliseconds of one whole process; `input` is a file for its standard input. */
+function time(args, input) {
+  const stdin = input === undefined ? 'ignore' : openSync(input);
   const start = process.hrtime.bigint();
   const { status, error } = spawnSync(process.execPath, args, {
     env: environment,
-    stdio: 'ignore',
+    stdio: [stdin, 'ignore', 'ignore'],
   });
   const milliseconds = Number(process.hrtime.bigint() - start) / 1e6;
+  if (stdin !== 'ignore') {
+    closeSync(stdin);
+  }
   if (error !== undefined || status === null || status > 1) {
     throw error ?? new Error(`${args.join(' ')} ended with ${status}`);
   }
@@ -574,8 +587,78 @@ function sizes() {
   row('brotli', kilobytes(brotliCompressSync(wasm).length));
 }
 
+/** Each hook as the client runs it: an event on standard input, the answer thrown away. */
+function hooks() {
+  console.log(
+    '\nHooks, whole process (goals: 1.1 × an empty Node process with nothing to do, else 1.5 ×)',
+  );
+  const { project } = repository(10);
+  const plan = join(project, 'plan.md');
+  const session = '00000001-0000-4000-8000-000000000000';
+  time([cli, 'stage', 'claim', '--plan', plan, '--session', session, '--json']);
+  const { stdout } = spawnSync(
+    process.execPath,
+    [cli, 'stage', 'claim', '--plan', plan, '--session', session, '--json'],
+    { env: environment, encoding: 'utf8' },
+  );
+  const { worktree } = JSON.parse(stdout);
+  const event = (name, hook_event_name, more) => {
+    const path = join(folder, `event-${name}.json`);
+    writeFileSync(path, JSON.stringify({ session_id: session, hook_event_name, ...more }));
+    return path;
+  };
+  const edit = (file_path) => ({ tool_name: 'Edit', tool_input: { file_path } });
+  const nowhere = { session_id: 'nobody', cwd: folder };
+  const inside = { cwd: project };
+  const cases = [
+    ['nothing: SessionStart', 1.1, event('1', 'SessionStart', nowhere)],
+    ['nothing: PreToolUse Edit', 1.1, event('2', 'PreToolUse', { ...nowhere, ...edit('/tmp/a') })],
+    [
+      'nothing: PostToolUse Edit',
+      1.1,
+      event('3', 'PostToolUse', { ...nowhere, ...edit('/tmp/a') }),
+    ],
+    ['nothing: Stop', 1.1, event('4', 'Stop', nowhere)],
+    ['nothing: SessionEnd', 1.1, event('5', 'SessionEnd', nowhere)],
+    ['a stage: PreToolUse Bash', 1.1, event('6', 'PreToolUse', { ...inside, tool_name: 'Bash' })],
+    [
+      'a stage: PreToolUse Edit, covered',
+      1.5,
+      event('7', 'PreToolUse', { ...inside, ...edit(join(worktree, 'src/part1.ts')) }),
+    ],
+    [
+      'a stage: PreToolUse Edit, warned',
+      1.5,
+      event('8', 'PreToolUse', { ...inside, ...edit(join(worktree, 'src/part2.ts')) }),
+    ],
+    [
+      'a stage: PostToolUse Edit of a plan',
+      1.5,
+      event('9', 'PostToolUse', { ...inside, ...edit(plan) }),
+    ],
+    ['a stage: Stop', 1.5, event('10', 'Stop', { ...inside, last_assistant_message: 'Done.' })],
+    ['a stage: SessionStart', 1.5, event('11', 'SessionStart', { ...inside, source: 'resume' })],
+  ];
+  const times = [[], ...cases.map(() => [])];
+  for (let round = -1; round < (quick ? 11 : 41); round++) {
+    const took = [time(['-e', '0']), ...cases.map(([, , path]) => time([cli, 'hook'], path))];
+    for (const [at, each] of took.entries()) {
+      if (round >= 0) {
+        times[at].push(each);
+      }
+    }
+  }
+  const [empty, ...medians] = times.map(median);
+  row('node -e 0', ms(empty));
+  for (const [at, [name, most]] of cases.entries()) {
+    const part = medians[at] / empty;
+    row(name, ms(medians[at]), ratio(part), goal(part <= most));
+  }
+}
+
 const sections = {
   startUp,
+  hooks,
   growth,
   throughput,
   stageCommands,

@@ -298,6 +298,7 @@ function commandLine() {
   const parts = existsSync(lazy) ? readdirSync(lazy).filter((name) => name.endsWith('.ts')) : [];
   return [
     { in: main, out: 'cli' },
+    { in: join(root, 'cli-js/src/hook.ts'), out: 'hook' },
     ...parts.map((name) => ({ in: join(lazy, name), out: name.slice(0, -3) })),
     ...commandNames().map((name) => ({
       in: join(commands, `${name}.ts`),

@@ -15,6 +15,7 @@ pub mod panic;
 use okstra_core::check::{self, CheckOptions};
 use okstra_core::decode::{Decode, decoded};
 use okstra_core::error::{ErrorInfo, OkstraError};
+use okstra_core::hook;
 use okstra_core::layout;
 use okstra_core::ledger::check as ledger;
 use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
@@ -352,6 +353,12 @@ pub fn report_paths(request: &str) -> JsValue {
 #[wasm_bindgen(js_name = reportPair)]
 pub fn report_pair(path: &str) -> JsValue {
     answer(Ok(run::report_pair(path)))
+}
+
+/// What a hook answers to an event of a session.
+#[wasm_bindgen(js_name = hookEvent)]
+pub fn hook_event(event: &[u8], plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
+    decided(facts, request, |facts, request| hook::react(event, plan, ledger, facts, &request))
 }
 
 /// The rows of a ledger.

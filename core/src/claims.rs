@@ -72,15 +72,18 @@ decode_words!(ProcessState { "alive" => Alive, "gone" => Gone, "unknown" => Unkn
 
 /// The last time a session showed that it works.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct SignOfLife {
     /// The session.
     pub session: String,
     /// When, with its zone.
     pub at: String,
+    /// What became of the process it runs in now; missing where nobody knows of one. A session that
+    /// was resumed runs in another than its claims name.
+    pub process: Option<ProcessState>,
 }
 
-decode!(SignOfLife { session, at });
+decode!(SignOfLife { session, at, process });
 
 /// What the host has to look at before the core can answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -187,7 +190,12 @@ pub(crate) fn judge(
     // A clock that went backwards makes nothing older than now.
     let since = |at: Option<i64>| at.map(|at| u64::try_from(now.saturating_sub(at)).unwrap_or(0));
     let quiet_ms = since(started.max(sign));
+    let resumed = claim.session.as_ref().is_some_and(|session| {
+        let mut of = sightings.sessions.iter().filter(|sign| sign.session == *session);
+        of.any(|sign| sign.process == Some(ProcessState::Alive))
+    });
     let gone = is_here(claim, host)
+        && !resumed
         && sightings.processes.iter().any(|fact| {
             Some(fact.pid) == claim.pid
                 && fact.pid_start == claim.pid_start

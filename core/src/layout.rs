@@ -48,6 +48,13 @@ pub struct PlanLayout {
 /// task folder of another. Any other plan has its ledger and evidence in `<plan file>.okstra/`
 /// beside it, and its project is the one the caller names, else its own folder.
 pub fn plan_layout(plan: &str, project_root: Option<&str>) -> PlanLayout {
+    let layout = without_lock(plan, project_root);
+    PlanLayout { lock_name: lock_name(&layout.ledger), ..layout }
+}
+
+/// The same without the name of the lock, for whoever takes none: it is a digest, which costs a
+/// short-lived process more than all the rest.
+pub(crate) fn without_lock(plan: &str, project_root: Option<&str>) -> PlanLayout {
     if let Some(layout) = inside_layout(plan) {
         return layout;
     }
@@ -62,7 +69,7 @@ pub fn plan_layout(plan: &str, project_root: Option<&str>) -> PlanLayout {
         task_group: None,
         task_id: None,
         carry_folder: join(&run_root, "carry"),
-        lock_name: lock_name(&ledger),
+        lock_name: String::new(),
         ledger,
         run_root,
         in_layout: false,
@@ -95,7 +102,7 @@ fn inside_layout(plan: &str) -> Option<PlanLayout> {
         task_id: Some((*id).to_owned()),
         carry_folder: join(&task_root, "runs/implementation/carry"),
         task_root: Some(task_root),
-        lock_name: lock_name(&ledger),
+        lock_name: String::new(),
         ledger,
         run_root,
         in_layout: true,

@@ -15,6 +15,7 @@ pub mod finding;
 mod fix;
 pub mod graph;
 pub mod handoff;
+pub mod hook;
 mod json_edit;
 pub mod layout;
 pub mod ledger;

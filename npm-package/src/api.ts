@@ -110,6 +110,14 @@ export function createApi(core: Core): Api {
     createTask: ofRequest('createTask'),
     reportPaths: ofRequest('reportPaths'),
     reportPair: (path) => call('reportPair', () => [needed(path, 'path')]),
+    hookEvent: (event, plan, ledger, facts, request) =>
+      call('hookEvent', () => [
+        bytes(event),
+        bytes(plan),
+        bytes(ledger),
+        json(facts),
+        json(request),
+      ]),
     showLedger: ofBytes('showLedger'),
     checkLedger: ofBytes('checkLedger'),
     repairLedger: ofBytes('repairLedger'),

@@ -42,8 +42,9 @@ const encoder = new TextEncoder();
  *
  * @param directory the folder of the modules.
  * @param inputBytes how much will be read, in bytes.
+ * @param preferred the part to take where several have a function.
  */
-export function createCliApi(directory: string, inputBytes: number): Api {
+export function createCliApi(directory: string, inputBytes: number, preferred?: string): Api {
   let loaded: Loaded | undefined;
 
   function load(part: string | undefined): Loaded {
@@ -60,7 +61,8 @@ export function createCliApi(directory: string, inputBytes: number): Api {
 
   function ready(name: Name): Loaded {
     if (loaded === undefined) {
-      loaded = load(PARTS.find(([, functions]) => functions.includes(name))?.[0]);
+      const all = PARTS.filter(([, functions]) => functions.includes(name));
+      loaded = load((all.find(([part]) => part === preferred) ?? all[0])?.[0]);
     } else if (loaded.part !== undefined && !functionsOf(loaded.part).includes(name)) {
       // A command that needs more than one part needs the whole.
       loaded = load(undefined);

@@ -60,6 +60,7 @@ export const {
   createTask,
   reportPaths,
   reportPair,
+  hookEvent,
   rules,
   version,
   __provokePanic,

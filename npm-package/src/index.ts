@@ -36,6 +36,8 @@ import type {
   HandoffRequest,
   HistoryAnswer,
   HistoryRequest,
+  HookAnswer,
+  HookRequest,
   LedgerRepair,
   LedgerReport,
   LedgerView,
@@ -529,6 +531,21 @@ export declare function reportPaths(request: Partial<ReportRequest>): ReportAnsw
 
 /** The two files of a report, by the path of either. */
 export declare function reportPair(path: string): ReportPair;
+
+/**
+ * What okstra answers to an event of a coding agent's session.
+ *
+ * @param event what the client wrote to the hook's standard input.
+ * @param plan the plan the event concerns; the plan that was written, for `PostToolUse`.
+ * @throws {OkstraError} where the event is no JSON object or the plan cannot be worked with.
+ */
+export declare function hookEvent(
+  event: Source,
+  plan: Source,
+  ledger: Source,
+  facts: FactsInput,
+  request: Partial<HookRequest>,
+): Decision<HookAnswer>;
 
 /** The rows of a ledger, and the lines that are none. */
 export declare function showLedger(ledger: Source): LedgerView;

@@ -219,6 +219,20 @@ export class World implements Host {
     return this.processes.get(pid) ?? 'unknown';
   }
 
+  /** The plans that sessions were about to claim stages of. */
+  readonly noted: [session: string, plan: string][] = [];
+
+  noteClaim(session: string, { plan }: { plan: string }): void {
+    this.noted.push([session, plan]);
+  }
+
+  /** What has become of the processes that sessions began in. */
+  readonly resumed = new Map<string, ProcessState>();
+
+  sessionState(session: string): ProcessState | undefined {
+    return this.resumed.get(session);
+  }
+
   signOfLife(session: string): string | undefined {
     return this.signs.get(session);
   }

@@ -106,6 +106,7 @@ export const NAMES = [
   'createTask',
   'fixPlan',
   'handOver',
+  'hookEvent',
   'init',
   'lockName',
   'parsePlan',

@@ -22,7 +22,8 @@ const folders = new Set<string>();
 
 afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  // What a session's end started may still be at work in it.
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   folders.clear();
 });
 

@@ -320,7 +320,10 @@ function sight(host: Host, needs: Needs): Sightings {
     })),
     sessions: needs.sessions.flatMap((session) => {
       const at = host.signOfLife(session);
-      return at === undefined ? [] : [{ session, at }];
+      const process = host.sessionState(session);
+      return at === undefined
+        ? []
+        : [{ session, at, ...(process === undefined ? {} : { process }) }];
     }),
   };
 }

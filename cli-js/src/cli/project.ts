@@ -11,7 +11,10 @@ import { sayOf } from './talk.js';
 const FOLDERS = ['.okstra', '.project-docs/okstra'];
 
 /** The project's folder above a file: the nearest with a folder of okstra or a repository. */
-export function projectRootOf(host: Host, file: string): string | undefined {
+export function projectRootOf(
+  host: Pick<Host, 'exists' | 'home' | 'realPath'>,
+  file: string,
+): string | undefined {
   const home = slashes(host.realPath(host.home()));
   for (const folder of above(file)) {
     const start = folder === '/' ? '' : folder;
@@ -33,7 +36,7 @@ function above(path: string): string[] {
   return folders;
 }
 
-function namesIn(host: Host, folder: string): string[] {
+function namesIn(host: Pick<Host, 'list'>, folder: string): string[] {
   try {
     return host.list(folder);
   } catch (error) {
@@ -44,7 +47,7 @@ function namesIn(host: Host, folder: string): string[] {
 }
 
 /** The folder of okstra in a project: that of an older version only where there is no new one. */
-export function okstraFolder(host: Host, root: string): string {
+export function okstraFolder(host: Pick<Host, 'list'>, root: string): string {
   const [now = '', older = ''] = FOLDERS.map((folder) => `${root}/${folder}`);
   return namesIn(host, now).length === 0 && namesIn(host, older).length > 0 ? older : now;
 }
@@ -117,6 +120,29 @@ export function findTask(host: Host, key: string, context: Context): Task {
   throw new UsageError(`the task ${key} has no plan in ${places.root}; give --plan`);
 }
 
+/** How many tasks of a project are looked at for plans. */
+const MOST_TASKS = 100;
+
+/** The plans of a project's tasks: that of the latest task first, then those that were begun. */
+export function plansOf(host: Host, root: string, context: Context): string[] {
+  const okstra = okstraFolder(host, root);
+  const latest = textOf(readObject(host, `${okstra}/discovery/latest-task.json`)?.taskRoot);
+  const tasks = namesIn(host, `${okstra}/tasks`)
+    .flatMap((group) =>
+      namesIn(host, `${okstra}/tasks/${group}`).map((id) => `${okstra}/tasks/${group}/${id}`),
+    )
+    .filter(
+      (task) =>
+        (latest !== '' && task.endsWith(`/${latest}`)) ||
+        host.exists(`${task}/runs/implementation-planning/consumers.jsonl`),
+    )
+    .sort((a, b) => Number(b.endsWith(`/${latest}`)) - Number(a.endsWith(`/${latest}`)));
+  return tasks.slice(0, MOST_TASKS).flatMap((task) => {
+    const plan = planOf(host, { root, okstra, task }, context);
+    return plan === undefined ? [] : [slashes(host.realPath(plan))];
+  });
+}
+
 /** The JSON files of a folder with their texts. A link is not followed: it may lead anywhere. */
 export function readFolder(
   host: Host,
@@ -168,7 +194,10 @@ export function readProject(host: Host, layout: PlanLayout): string | undefined 
 }
 
 /** An object in a file; nothing where there is no file. */
-export function readObject(host: Host, path: string): Record<string, unknown> | undefined {
+export function readObject(
+  host: Pick<Host, 'readIfThere'>,
+  path: string,
+): Record<string, unknown> | undefined {
   const bytes = host.readIfThere(path);
   if (bytes === undefined) return undefined;
   const text = new TextDecoder().decode(bytes);

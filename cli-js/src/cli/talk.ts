@@ -28,13 +28,16 @@ export function printableJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(STEERS_TERMINAL, escaped);
 }
 
+/** What is needed to say something. */
+export type Speaker = Pick<Host, 'write'>;
+
 /** Says one line about okstra itself. */
-export function say(host: Host, line: string): void {
+export function say(host: Speaker, line: string): void {
   host.write(2, `okstra: ${printable(line)}\n`);
 }
 
 /** Says one line about a plan or another file, which comes first, as in the reports. */
-export function sayOf(host: Host, name: string, line: string): void {
+export function sayOf(host: Speaker, name: string, line: string): void {
   // A name like `::error::x` would be a command to a workflow runner.
   const safe = /^(::|##)/.test(name) ? `./${name}` : name;
   host.write(2, `${printable(`${safe}: ${line}`)}\n`);
@@ -91,7 +94,7 @@ export function about<T>(plan: string, work: () => T): T {
 }
 
 /** Says what went wrong, in one line with the remedy, and answers the exit status. */
-export function explain(host: Host, error: unknown, name?: string): number {
+export function explain(host: Speaker, error: unknown, name?: string): number {
   const tell = (line: string) => (name === undefined ? say(host, line) : sayOf(host, name, line));
   if (isPlanError(error)) {
     // What is wrong with evidence names the file of the evidence.

@@ -14,5 +14,6 @@ export const commands: Commands = {
   outcome: async () => (await import('./outcome.js')).outcome,
   task: async () => (await import('./task.js')).task,
   report: async () => (await import('./report.js')).report,
+  hook: async () => (await import('./hook.js')).hook,
   completion: async () => (await import('./completion.js')).completion,
 };

@@ -15,6 +15,7 @@ import { command, type Noun, type Options } from '../cli/define.js';
 import { CONTRACT_VIOLATED, OK, UsageError } from '../cli/exit.js';
 import { readInput } from '../cli/input.js';
 import { about, printableJson, say, sayOf } from '../cli/talk.js';
+import { HostError } from '../host/host.js';
 import { watchStages } from './stage-watch.js';
 
 const wishOption = {
@@ -122,6 +123,7 @@ const claim = command({
       claim_id: host.newId(),
     };
     warnOfOtherTree(board);
+    if (!values.dryRun) noteClaim(board);
     const inWorktree = values.worktree !== false && !values.dryRun;
     const { answer } = inWorktree
       ? await (await import('../lazy/provision.js')).claimInWorktree(board, {
@@ -409,6 +411,25 @@ function warnOfOtherTree({ context: { host }, layout, name }: Board): void {
     name,
     'warning: this is a linked worktree of git with a ledger of its own; sessions share one only if all of them name the plan of the same tree',
   );
+}
+
+/**
+ * Tells the hooks of the session where to look. Before the claim: a plan without one costs them a
+ * look, a claim that they do not know of would get no guard and no release.
+ */
+function noteClaim({ context: { host }, facts, layout }: Board): void {
+  const session = facts.caller?.session;
+  if (session === undefined) return;
+  try {
+    const root = layout.project_root;
+    host.noteClaim(session, {
+      plan: facts.plan,
+      ...(root === null ? {} : { root, ledger: layout.ledger }),
+    });
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    sayOf(host, error.path, `warning: hooks will not know of the claim: ${error.message}`);
+  }
 }
 
 /** Notes that nobody works in a stage's worktree any more, where it has one. */

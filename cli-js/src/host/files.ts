@@ -46,8 +46,9 @@ export function readIfThere(file: string): Uint8Array | undefined {
 /** Reads standard input to its end, also where it is a pipe that does not block. */
 export function readStdin(): Uint8Array {
   const chunks: Buffer[] = [];
-  for (;;) {
-    const chunk = Buffer.allocUnsafe(65_536);
+  // Most inputs are small, and fresh memory is what costs most here.
+  for (let size = 4_096; ; size = Math.min(size * 2, 1_048_576)) {
+    const chunk = Buffer.allocUnsafe(size);
     try {
       const read = readSync(0, chunk);
       if (read === 0) return Buffer.concat(chunks);

@@ -8,6 +8,7 @@
 
 import type { Gh } from './gh.js';
 import type { Git } from './git/git.js';
+import type { NotedPlan } from './sessions.js';
 
 /** Standard streams by descriptor number. */
 export type Stream = 1 | 2;
@@ -128,8 +129,16 @@ export interface Host {
     words: readonly [string, ...string[]],
     options: { folder: string; env: Readonly<Record<string, string>> },
   ): Promise<Ran>;
+  /**
+   * Leaves a sign of life of a session, and the plan of which it is about to claim a stage, for the
+   * hooks that run in it.
+   * @throws HostError
+   */
+  noteClaim(session: string, noted: NotedPlan): void;
   /** When a session was last heard of, as {@link Host.now} writes it. */
   signOfLife(session: string): string | undefined;
+  /** What has become of the process a session began in last; `undefined` where nobody noted one. */
+  sessionState(session: string): ProcessState | undefined;
   /** Calls back when the person asks to stop (Ctrl-C, a termination signal). */
   onInterrupt(stop: () => void): void;
 }

@@ -4,13 +4,14 @@ import { writeNew } from './create.js';
 import { isSameFile, readFile, readIfThere, readStdin, replaceFile, writeFile } from './files.js';
 import { gitHead, gitTree } from './git/head.js';
 import { okstraHome, signOfLife } from './home.js';
-import type { Host } from './host.js';
+import type { Host, ProcessState } from './host.js';
 import { newId } from './id.js';
 import { withLock, withLockOn } from './lock.js';
 import { exists, isFile, list, realPath } from './paths.js';
 import { onInterrupt, runProgram } from './process.js';
 import { hostName, startOf, stateOf } from './processes.js';
 import { sessionProcess } from './session.js';
+import { noteClaim, readSession } from './sessions.js';
 import { isTerminal, width, write } from './terminal.js';
 
 export const nodeHost: Host = {
@@ -50,9 +51,16 @@ export const nodeHost: Host = {
   ownProcess: () => ({ pid: process.pid, pid_start: startOf(process.pid) ?? null }),
   sessionProcess,
   processState: stateOf,
+  noteClaim: (session, noted) => noteClaim(process.env, session, noted),
+  sessionState,
   signOfLife: (session) => signOfLife(process.env, session),
   async watchFiles(paths, changed) {
     const { watchFiles } = await import('../lazy/watch.js');
     return watchFiles(paths, changed);
   },
 };
+
+function sessionState(session: string): ProcessState | undefined {
+  const runs = readSession(process.env, session).process;
+  return runs === undefined ? undefined : stateOf(runs.pid, runs.pid_start ?? undefined);
+}

@@ -406,7 +406,7 @@ impl<'d, 'a> Board<'d, 'a> {
 }
 
 /// The files a section's steps name, sorted, each once.
-fn files_of(section: Option<&Section>) -> Vec<&str> {
+pub(super) fn files_of(section: Option<&Section>) -> Vec<&str> {
     let mut files: Vec<&str> = section
         .map(|section| section.steps.as_slice())
         .unwrap_or_default()
@@ -442,7 +442,7 @@ pub(super) fn holder_name(claim: &Claim) -> String {
 }
 
 /// A word as a POSIX shell reads it.
-fn shell_word(word: &str) -> String {
+pub(crate) fn shell_word(word: &str) -> String {
     let plain = |ch: char| ch.is_alphanumeric() || "/._-+:,@%".contains(ch);
     let word = printable(word);
     if !word.is_empty() && word.chars().all(plain) {

@@ -406,13 +406,17 @@ fn outside_list(board: &Board<'_, '_>, stage: u32, evidence: &Evidence) -> Optio
         .files_changed
         .iter()
         .map(String::as_str)
-        .filter(|file| !listed.iter().any(|listed| listed == file || is_below(file, listed)))
+        .filter(|file| !is_listed(file, &listed))
         .collect();
     (!listed.is_empty() && !outside.is_empty())
         .then(|| format!("files outside the stage's list: {}", outside.join(", ")))
 }
 
-/// Whether a file lies in a folder that the plan lists.
+/// Whether a file is one of those that the plan lists, or lies in a folder that it lists.
+pub(crate) fn is_listed(file: &str, listed: &[impl AsRef<str>]) -> bool {
+    listed.iter().map(AsRef::as_ref).any(|listed| listed == file || is_below(file, listed))
+}
+
 fn is_below(file: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))

@@ -55,3 +55,15 @@ pub enum Decision<T> {
         warnings: Vec<String>,
     },
 }
+
+impl<T> Decision<T> {
+    /// The same decision with another answer.
+    pub(crate) fn map<U>(self, with: impl FnOnce(T) -> U) -> Decision<U> {
+        match self {
+            Self::Needs { needs } => Decision::Needs { needs },
+            Self::Decided { effects, answer, warnings } => {
+                Decision::Decided { effects, answer: with(answer), warnings }
+            }
+        }
+    }
+}

@@ -20,12 +20,14 @@ mod next;
 mod outcome;
 mod refusal;
 mod stale;
+mod survey;
 
-pub(crate) use board::valid_plan;
+pub(crate) use board::{shell_word, valid_plan};
 pub(crate) use brief::task_carry_path;
 pub use brief::{CarryIn, StageBrief, ValidationCommand};
 pub use claim::{ClaimAnswer, ClaimRequest, claim};
 pub use diff::{BuiltAgainst, DiffAnswer, TouchedDone, Touches, TouchingDiff, plan_diff};
+pub(crate) use done::is_listed;
 pub use done::{DoneAnswer, DoneRequest, GitFacts, done};
 pub use effect::{Decision, Effect};
 pub use facts::{EvidenceFile, Facts};
@@ -42,3 +44,4 @@ pub use outcome::{
 };
 pub use refusal::StageRefusal;
 pub use stale::{Stale, StaleReason};
+pub(crate) use survey::{Depth, Running, Survey, glance, release_own, survey};

@@ -50,8 +50,17 @@ fn process(pid: u32, start: Option<&str>, state: ProcessState) -> Sightings {
 }
 
 fn sign(session: &str, at: &str) -> Sightings {
-    let sign = SignOfLife { session: session.into(), at: at.into() };
+    let sign = SignOfLife { session: session.into(), at: at.into(), process: None };
     Sightings { processes: Vec::new(), sessions: vec![sign] }
+}
+
+/// The session was heard of at the time of the request, and its process is this.
+fn runs(session: &str, state: ProcessState) -> Sightings {
+    let mut seen = sign(session, "2026-03-04T05:06:07Z");
+    for sign in &mut seen.sessions {
+        sign.process = Some(state);
+    }
+    seen
 }
 
 /// The table of a plan of three free stages.
@@ -106,6 +115,26 @@ fn live_quiet_and_dead() {
         (ada.clone(), sign("bob", &at("05:59")), at("05:59"), Life::Quiet),
         (ada.clone(), sign("ada", "yesterday"), at("05:10"), Life::Live),
         (ada.clone(), both(gone.clone(), sign("ada", &at("05:06"))), at("05:06"), Life::Dead),
+        // A session that was resumed lives in another process than its claim names.
+        (
+            ada.clone(),
+            both(gone.clone(), runs("ada", ProcessState::Alive)),
+            at("05:06"),
+            Life::Live,
+        ),
+        (
+            ada.clone(),
+            both(gone.clone(), runs("ada", ProcessState::Alive)),
+            at("05:40"),
+            Life::Quiet,
+        ),
+        (ada.clone(), both(gone.clone(), runs("ada", ProcessState::Gone)), at("05:06"), Life::Dead),
+        (
+            ada.clone(),
+            both(gone.clone(), runs("bob", ProcessState::Alive)),
+            at("05:06"),
+            Life::Dead,
+        ),
         (without(&["session"]), sign("ada", &at("05:59")), at("05:59"), Life::Quiet),
         // A clock that went backwards ages nothing.
         (ada.clone(), none(), at("04:00"), Life::Live),

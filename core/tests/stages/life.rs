@@ -143,7 +143,7 @@ impl World {
         let signs = self.sessions.iter().filter_map(|it| {
             let session = it.caller.session.clone()?;
             let asked = needs.sessions.contains(&session) && it.acted > 0;
-            asked.then(|| SignOfLife { session, at: time(it.acted) })
+            asked.then(|| SignOfLife { session, at: time(it.acted), process: None })
         });
         Sightings { processes: processes.collect(), sessions: signs.collect() }
     }

@@ -9,6 +9,7 @@
 mod claims;
 mod diffs;
 mod finishing;
+mod hooks;
 mod ledgers;
 mod life;
 mod outcomes;

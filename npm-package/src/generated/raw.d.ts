@@ -44,6 +44,11 @@ export function fixPlan(source: Uint8Array | number[], strict: number, max_steps
 export function handOver(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
 
 /**
+ * What a hook answers to an event of a session.
+ */
+export function hookEvent(event: Uint8Array | number[], plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
  * The name of a ledger's lock.
  */
 export function lockName(ledger: string): any;
@@ -277,6 +282,7 @@ export interface InitOutput {
     readonly createTask: (a: number, b: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly handOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly hookEvent: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => any;
     readonly lockName: (a: number, b: number) => any;
     readonly parsePlan: (a: number, b: number) => any;
     readonly planCandidates: (a: number, b: number) => any;

@@ -1636,6 +1636,11 @@ export type Graph = {
 export type GraphFormat = 'json' | 'mermaid' | 'dot';
 
 /**
+ * What happens when a session edits a file that its stage does not cover.
+ */
+export type Guard = 'off' | 'warn' | 'ask' | 'deny';
+
+/**
  * What may be handed over.
  */
 export type HandoffAnswer = {
@@ -1805,6 +1810,112 @@ export type HistoryRequest = {
    * What git says of the finished stages; the others are left alone.
    */
   heads: Array<HeadFact>;
+};
+
+/**
+ * What okstra answers to an event.
+ */
+export type HookAnswer = {
+  /**
+   * The document for the client's standard output.
+   */
+  output: HookOutput;
+  /**
+   * Whether the event is about this plan: then no other plan of the session is asked.
+   */
+  concerned: boolean;
+  /**
+   * The stages that nobody builds any more from now on.
+   */
+  ended: Array<number>;
+  /**
+   * The stage whose evidence was judged: ask again with it in the request's `judged`, as the
+   * message may hold evidence of another one.
+   */
+  judged: number | null;
+  /**
+   * The claims whose missing evidence is pointed out by this answer.
+   */
+  told: Array<string>;
+};
+
+/**
+ * A document as the client reads it; empty where there is nothing to say.
+ */
+export type HookOutput = {
+  /**
+   * `block`: the session goes on instead of stopping.
+   */
+  decision?: string;
+  /**
+   * What it is told then.
+   */
+  reason?: string;
+  /**
+   * What the person sees.
+   */
+  systemMessage?: string;
+  /**
+   * What belongs to one event alone.
+   */
+  hookSpecificOutput?: HookSpecificOutput;
+};
+
+/**
+ * What the host found out about an event. Paths are real, absolute and written with `/`.
+ */
+export type HookRequest = {
+  /**
+   * What to do about edits that the stage does not cover. Default `warn`.
+   */
+  guard: Guard;
+  /**
+   * The file that the tool works on.
+   */
+  file?: string;
+  /**
+   * The folder the session is in.
+   */
+  cwd?: string;
+  /**
+   * The worktrees that are registered for the plan's task.
+   */
+  worktrees: Array<StageFolder>;
+  /**
+   * The claims whose missing evidence was pointed out already.
+   */
+  told: Array<string>;
+  /**
+   * The stages whose evidence was judged already.
+   */
+  judged: Array<number>;
+  /**
+   * The state of the claim's worktree; missing until the core asks for it.
+   */
+  git?: GitFacts;
+};
+
+/**
+ * What belongs to one event alone. Without the name of the event the client throws the whole
+ * document away.
+ */
+export type HookSpecificOutput = {
+  /**
+   * The event.
+   */
+  hookEventName: string;
+  /**
+   * What the session is told.
+   */
+  additionalContext?: string;
+  /**
+   * `ask` or `deny`. Never `allow`, which would pass over the person's own permissions.
+   */
+  permissionDecision?: string;
+  /**
+   * Why.
+   */
+  permissionDecisionReason?: string;
 };
 
 /**
@@ -3218,6 +3329,11 @@ export type SignOfLife = {
    * When, with its zone.
    */
   at: string;
+  /**
+   * What became of the process it runs in now; missing where nobody knows of one. A session that
+   * was resumed runs in another than its claims name.
+   */
+  process?: ProcessState;
 };
 
 /**
@@ -3351,6 +3467,20 @@ export type StageChange =
        */
       to: string | null;
     };
+
+/**
+ * The worktree of a stage.
+ */
+export type StageFolder = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its folder.
+   */
+  path: string;
+};
 
 /**
  * A stage with the commit it ended with.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use okstra_core::check::{ApproveResult, CheckReport, FixResult};
 use okstra_core::error::ErrorInfo;
+use okstra_core::hook::{HookAnswer, HookRequest};
 use okstra_core::layout::PlanLayout;
 use okstra_core::ledger::check::{LedgerRepair, LedgerReport, LedgerView};
 use okstra_core::plan::Plan;
@@ -104,6 +105,8 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<ReportRequest>();
     types.visit::<ReportAnswer>();
     types.visit::<ReportPair>();
+    types.visit::<HookRequest>();
+    types.visit::<Decision<HookAnswer>>();
     types.visit::<LedgerView>();
     types.visit::<LedgerReport>();
     types.visit::<LedgerRepair>();
