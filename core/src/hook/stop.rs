@@ -114,7 +114,7 @@ fn handed_in(survey: &Survey, facts: &Facts, message: &str) -> HandedIn {
                 Some(stage) if survey.own().any(|it| it.stage == stage) => {
                     HandedIn::Of(vec![stage])
                 }
-                Some(stage) if survey.done.contains(&stage) => HandedIn::Nothing,
+                Some(stage) if survey.done.contains(stage) => HandedIn::Nothing,
                 Some(stage) if is_of_plan(survey, facts, &value) => {
                     let held: Vec<String> = survey.own().map(|it| it.stage.to_string()).collect();
                     let held = held.join(" and ");

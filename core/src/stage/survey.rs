@@ -1,6 +1,6 @@
 //! Where a plan stands for one session: what hooks look at.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::board::{self, Board};
 use super::effect::Decision;
@@ -12,6 +12,7 @@ use crate::layout::{self, PlanLayout};
 use crate::ledger::state::LedgerState;
 use crate::ledger::write::ReleasedRow;
 use crate::ledger::{Claim, Released, Status};
+use crate::numbers::Numbers;
 use crate::plan::Document;
 use crate::printable::printable;
 
@@ -49,7 +50,7 @@ pub(crate) struct Survey {
     /// Every stage, in row order; only with [`Depth::Overview`].
     pub(crate) stages: Vec<Explanation>,
     /// The stages that are done.
-    pub(crate) done: BTreeSet<u32>,
+    pub(crate) done: Numbers,
     /// The titles of the stages.
     pub(crate) titles: BTreeMap<u32, String>,
     /// The claims of the calling session that were taken from it or ended with it, on stages that
