@@ -85,7 +85,7 @@ describe('recorded events', () => {
     const event = recorded(name, nowhere);
     const answered = hook(event, { cwd: nowhere, env });
     expect(offences(String(event.hook_event_name), answered)).toEqual([]);
-    expect(answered).toMatchObject({ output: {}, stderr: '' });
+    expect(answered).toMatchObject({ stdout: '{}\n', stderr: '' });
     // Nothing of such a session is kept.
     expect(() => below(home)).toThrow('ENOENT');
   });
@@ -146,7 +146,11 @@ describe('what is no event', () => {
   it('an event of 100 MB is one', () => {
     const event = { ...recorded('PreToolUse.Write.json', nowhere) };
     event.tool_input = { file_path: join(nowhere, 'a.txt'), content: 'x'.repeat(100_000_000) };
-    expect(hook(event, { cwd: nowhere, env })).toMatchObject({ status: 0, output: {}, stderr: '' });
+    expect(hook(event, { cwd: nowhere, env })).toMatchObject({
+      status: 0,
+      stdout: '{}\n',
+      stderr: '',
+    });
   });
 
   it('names that lead elsewhere stay in their folder', () => {
@@ -174,7 +178,7 @@ describe('faults of ours', () => {
     writeFileSync(join(folder, 'file'), '');
     const own = { ...env, OKSTRA_HOME: join(folder, 'file', 'home') };
     const answered = hook(recorded('Stop.json', project), { cwd: project, env: own });
-    expect(answered).toMatchObject({ status: 0, output: {} });
+    expect(answered).toMatchObject({ status: 0, stdout: '{}\n' });
     expect(answered.stderr).toMatch(/^okstra hook: .*no folder.*\n$/);
   });
 
@@ -185,13 +189,13 @@ describe('faults of ours', () => {
     const from = dirname(dirname(BIN));
     cpSync(from, lost, {
       recursive: true,
-      filter: (path) => !path.includes('node_modules') && !path.endsWith('okstra.wasm'),
+      filter: (path) => !path.includes('node_modules') && !path.endsWith('.wasm'),
     });
     const event = recorded('PreToolUse.Edit.json', worktree);
     const bin = join(lost, 'bin/okstra.js');
     const answered = hook(event, { cwd: shop.root, env: shop.env, bin });
-    expect(answered).toMatchObject({ status: 0, output: {} });
-    expect(answered.stderr).toContain('okstra.wasm');
+    expect(answered).toMatchObject({ status: 0, stdout: '{}\n' });
+    expect(answered.stderr).toContain('okstra-hook.wasm');
   });
 
   it.each([
@@ -205,7 +209,7 @@ describe('faults of ours', () => {
       cwd: shop.root,
       env: shop.env,
     });
-    expect(answered).toMatchObject({ status: 0, output: {} });
+    expect(answered).toMatchObject({ status: 0, stdout: '{}\n' });
     expect(answered.stderr).toContain(file);
   });
 
@@ -214,7 +218,7 @@ describe('faults of ours', () => {
     await shop.claimed(1, '--session', SESSION);
     rmSync(join(shop.root, shop.plan));
     const answered = hook(recorded('Stop.json', shop.root), { cwd: shop.root, env: shop.env });
-    expect(answered).toMatchObject({ status: 0, output: {} });
+    expect(answered).toMatchObject({ status: 0, stdout: '{}\n' });
     expect(answered.stderr).toContain('no such file');
   });
 });

@@ -69,7 +69,7 @@ describe('a session with a stage', () => {
     }
     // A name that no system takes is told and stops nothing.
     const [odd = ''] = table.at(-1) ?? [];
-    expect(edit(shop, odd)).toMatchObject({ status: 0, output: {} });
+    expect(edit(shop, odd)).toMatchObject({ status: 0, stdout: '{}\n' });
     for (const tool of ['Write', 'MultiEdit', 'NotebookEdit']) {
       expect(verdict(edit(shop, `${worktree}/x`, { tool })), tool).toBe('not among the files');
     }

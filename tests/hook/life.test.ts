@@ -79,7 +79,7 @@ describe('signs of life', () => {
       'Notification.idle_prompt',
     ]) {
       utimesSync(file, 1, 1);
-      expect(send(shop, name)).toMatchObject({ output: {}, stderr: '' });
+      expect(send(shop, name)).toMatchObject({ stdout: '{}\n', stderr: '' });
       expect(Date.now() - statSync(file).mtimeMs, name).toBeLessThan(60_000);
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
@@ -103,7 +103,7 @@ describe('a plan that is written', () => {
     const shop = new Shop({ graph: ['', '1'] });
     const path = join(shop.root, shop.plan);
     const written = () => send(shop, 'PostToolUse.Edit', { tool_input: { file_path: path } });
-    expect(written()).toMatchObject({ output: {}, stderr: '' });
+    expect(written()).toMatchObject({ stdout: '{}\n', stderr: '' });
     writeFileSync(
       path,
       readFileSync(path, 'utf8').replace('| Part 2 | 1 | 1 |', '| Part 2 | 7 | 4 |'),
@@ -218,7 +218,7 @@ describe('the end', () => {
     await shop.claimed(1, '--session', SESSION);
     await shop.claimed(2, '--session', 'another');
     const answered = send(shop, 'SessionEnd.other');
-    expect(answered).toMatchObject({ status: 0, output: {}, stderr: '' });
+    expect(answered).toMatchObject({ status: 0, stdout: '{}\n', stderr: '' });
     await until(() => statuses(shop).includes('released 1'), 'stage 1 is given back');
     expect(statuses(shop)).toEqual(['started 1', 'started 2', 'released 1']);
     expect(readFileSync(shop.ledger, 'utf8')).toContain('"reason":"the session ended (other)"');
