@@ -42,9 +42,9 @@ const encoder = new TextEncoder();
  *
  * @param directory the folder of the modules.
  * @param inputBytes how much will be read, in bytes.
- * @param preferred the part to take where several have a function.
+ * @param preferred the part to take where several have a function; for a command that of stages.
  */
-export function createCliApi(directory: string, inputBytes: number, preferred?: string): Api {
+export function createCliApi(directory: string, inputBytes: number, preferred = 'stage'): Api {
   let loaded: Loaded | undefined;
 
   function load(part: string | undefined): Loaded {

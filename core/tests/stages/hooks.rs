@@ -44,7 +44,8 @@ fn plan(case: &Value) -> String {
 
 fn ledger(table: &Value, case: &Value) -> String {
     let rows = &table["ledgers"][case["ledger"].as_str().unwrap()];
-    rows.as_array().unwrap().iter().map(|row| format!("{row}\n")).collect()
+    let lines: Vec<String> = rows.as_array().unwrap().iter().map(ToString::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 fn answer(table: &Value, case: &Value) -> Value {
