@@ -21,7 +21,7 @@ function folderWith(...files: string[]): string {
 }
 
 /** The functions over a folder; so many bytes leave V8's settings as they are. */
-const apiOf = (path: string) => createCliApi(path, Number.POSITIVE_INFINITY);
+const apiOf = (path: string, part?: string) => createCliApi(path, Number.POSITIVE_INFINITY, part);
 
 const plan = Buffer.concat([
   readFileSync(join(root, 'fixtures/plans/valid_three_stage_parallel.md')),
@@ -56,6 +56,10 @@ const CALLS: Record<string, readonly unknown[]> = {
   stageClaim: [plan, ledger, facts, { stage: '2', claim_id: 'c2' }],
   stageDone: [plan, ledger, facts, { stage: 1, name: 'e.md', evidence: 'none' }],
   stageRelease: [plan, ledger, facts, { stage: 1, reason: 'enough' }],
+  hookEvent: [
+    JSON.stringify({ hook_event_name: 'Stop', session_id: 'a', last_assistant_message: 'x' }),
+    ...[plan, ledger, facts, {}],
+  ],
   stageList: [plan, ledger, facts],
   stageShow: [plan, ledger, facts, 2],
   reservedStages: [registry, { task_key: 'shop:web:login' }],
@@ -77,14 +81,14 @@ describe.each(Object.entries(parts))('the part for %s', (part, functions) => {
 
   it.each(functions)('answers %s alone as the whole module does', (name) => {
     expect(CALLS).toHaveProperty(name);
-    const seen = outcome(apiOf(folderWith(file)), name);
+    const seen = outcome(apiOf(folderWith(file), part), name);
     expect(seen).toEqual(outcome(whole, name));
     expect(seen).not.toMatchObject({ code: expect.stringMatching(/panic|not-initialised/) });
   });
 
   it('makes room for the whole module where a function is not in it', () => {
     const [first = ''] = functions;
-    const api = apiOf(folderWith(file, 'okstra.wasm'));
+    const api = apiOf(folderWith(file, 'okstra.wasm'), part);
     const before = outcome(api, first);
     expect(api.rules()).toEqual(whole.rules());
     expect(outcome(api, first)).toEqual(before);
