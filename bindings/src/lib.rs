@@ -16,6 +16,7 @@ use okstra_core::check::{self, CheckOptions};
 use okstra_core::decode::{Decode, decoded};
 use okstra_core::error::{ErrorInfo, OkstraError};
 use okstra_core::hook;
+use okstra_core::install;
 use okstra_core::layout;
 use okstra_core::ledger::check as ledger;
 use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
@@ -377,6 +378,30 @@ pub fn check_ledger(source: &[u8]) -> JsValue {
 #[wasm_bindgen(js_name = repairLedger)]
 pub fn repair_ledger(source: &[u8]) -> JsValue {
     answer(Ok(ledger::repair_ledger(source)))
+}
+
+/// What is installed.
+#[wasm_bindgen(js_name = readInstalled)]
+pub fn read_installed(facts: &str) -> JsValue {
+    answer(decoded(facts, "facts").and_then(|facts| install::read_installed(&facts)))
+}
+
+/// What to write so that okstra is installed.
+#[wasm_bindgen(js_name = planInstall)]
+pub fn plan_install(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| install::install(&facts, &request))
+}
+
+/// What to take away again.
+#[wasm_bindgen(js_name = planUninstall)]
+pub fn plan_uninstall(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| install::uninstall(&facts, &request))
+}
+
+/// What is wrong with okstra on this machine.
+#[wasm_bindgen]
+pub fn diagnose(facts: &str) -> JsValue {
+    answer(decoded(facts, "facts").map(|facts| install::doctor::diagnose(&facts)))
 }
 
 /// Decodes facts and a request, both JSON texts, and answers with what is decided.

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 #[cfg(doc)]
 use crate::choose::Refusal;
+use crate::install::InstallRefusal;
 use crate::run::BundleError;
 use crate::stage::StageRefusal;
 use crate::worktree::WorktreeRefusal;
@@ -58,6 +59,9 @@ pub enum OkstraError {
     /// A request about worktrees or the hand-over is refused.
     #[error(transparent)]
     Worktree(#[from] WorktreeRefusal),
+    /// Nothing is installed or taken out.
+    #[error(transparent)]
+    Install(#[from] InstallRefusal),
 }
 
 /// A failure as it crosses the border: the fields of the JavaScript class `OkstraError`.
@@ -197,7 +201,12 @@ pub enum ErrorCode {
     UnknownTaskType,
     /// [`BundleError::MissingStage`] or [`BundleError::MissingPlan`].
     MissingPlan,
-    /// [`BundleError::Json`] or [`WorktreeRefusal::Broken`].
+    /// [`InstallRefusal::NewerRecord`].
+    NewerRecord,
+    /// [`InstallRefusal::Taken`].
+    FileTaken,
+    /// [`BundleError::Json`], [`WorktreeRefusal::Broken`], [`InstallRefusal::Broken`] or
+    /// [`InstallRefusal::Comment`].
     BrokenJson,
     /// [`BundleError::OtherTask`].
     OtherTask,
@@ -217,6 +226,7 @@ impl OkstraError {
             Self::Stage(refusal) => return refusal.info(),
             Self::Run(fault) => return run_info(fault),
             Self::Worktree(refusal) => return refusal.info(),
+            Self::Install(refusal) => return refusal.info(),
             Self::NotUtf8 { offset, line } => (
                 ErrorCode::NotUtf8,
                 Some("save the file as UTF-8"),

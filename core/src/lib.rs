@@ -16,6 +16,7 @@ mod fix;
 pub mod graph;
 pub mod handoff;
 pub mod hook;
+pub mod install;
 mod json_edit;
 pub mod layout;
 pub mod ledger;

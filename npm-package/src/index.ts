@@ -24,6 +24,8 @@ import type {
   Decision,
   DiffAnswer,
   DoneAnswer,
+  DoctorFacts,
+  DoctorReport,
   DoneRequest,
   EntryRequest,
   Facts,
@@ -38,6 +40,10 @@ import type {
   HistoryRequest,
   HookAnswer,
   HookRequest,
+  InstallAnswer,
+  InstallFacts,
+  InstallRequest,
+  Installed,
   LedgerRepair,
   LedgerReport,
   LedgerView,
@@ -55,6 +61,7 @@ import type {
   PruneLine,
   PrunePlan,
   PruneRequest,
+  RecordFacts,
   Recorded,
   Registry,
   RegistryAnswer,
@@ -73,6 +80,8 @@ import type {
   RunRequest,
   ShowAnswer,
   StageList,
+  UninstallFacts,
+  UninstallRequest,
   TaskFacts,
   TaskWorktreeRequest,
   VerifyRequest,
@@ -555,6 +564,36 @@ export declare function checkLedger(ledger: Source): LedgerReport;
 
 /** A ledger without its bad lines, and these. Nothing is written to disk. */
 export declare function repairLedger(ledger: Source): LedgerRepair;
+
+/**
+ * What is installed where, as the record says.
+ *
+ * @throws {OkstraError} where the record cannot be read; it is left as it is.
+ */
+export declare function readInstalled(facts: Partial<RecordFacts>): Installed;
+
+/**
+ * What to write so that Claude Code knows okstra. Where it does already, there is nothing to do.
+ *
+ * @throws {OkstraError} where the settings cannot be read, or files of others are in the way.
+ */
+export declare function planInstall(
+  facts: Partial<InstallFacts>,
+  request: Partial<InstallRequest>,
+): Decision<InstallAnswer>;
+
+/**
+ * What to take away again. What somebody has changed since stays and is named.
+ *
+ * @throws {OkstraError} where the settings or the record cannot be read.
+ */
+export declare function planUninstall(
+  facts: Partial<UninstallFacts>,
+  request: Partial<UninstallRequest>,
+): Decision<InstallAnswer>;
+
+/** What is wrong with okstra on this machine, and how to mend it. */
+export declare function diagnose(facts: Partial<DoctorFacts>): DoctorReport;
 
 /** Every rule, in the order of its code. */
 export declare function rules(): Rule[];

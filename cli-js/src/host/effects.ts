@@ -9,7 +9,7 @@ import type { Host } from './host.js';
  */
 export function carryOut(
   effects: readonly Effect[],
-  host: Pick<Host, 'append' | 'writeNew' | 'replaceFile'>,
+  host: Pick<Host, 'append' | 'writeNew' | 'replaceFile' | 'removeFile' | 'removeFolder'>,
 ): void {
   for (const effect of effects) {
     switch (effect.kind) {
@@ -22,6 +22,12 @@ export function carryOut(
       case 'replace':
         if (effect.if_unchanged === null) host.writeNew(effect.path, effect.text);
         else host.replaceFile(effect.path, Buffer.from(effect.if_unchanged), effect.text);
+        break;
+      case 'remove':
+        host.removeFile(effect.path, Buffer.from(effect.if_unchanged));
+        break;
+      case 'remove-folder':
+        host.removeFolder(effect.path);
         break;
     }
   }

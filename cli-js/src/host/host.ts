@@ -30,6 +30,13 @@ export interface Host {
    */
   replaceFile(path: string, was: Uint8Array, text: string): void;
   /**
+   * Takes a file away that was read before as `was`. One that is gone already is no error.
+   * @throws HostError `changed` where the file no longer holds `was`
+   */
+  removeFile(path: string, was: Uint8Array): void;
+  /** Takes a folder away if nothing is in it; any other stays. */
+  removeFolder(path: string): void;
+  /**
    * Writes a file, new or not, all or nothing.
    * @throws HostError
    */

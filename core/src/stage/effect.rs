@@ -33,6 +33,18 @@ pub enum Effect {
         /// What it was read as; `null` where it was not there.
         if_unchanged: Option<String>,
     },
+    /// Take a file away, if it still holds what was read.
+    Remove {
+        /// The file.
+        path: String,
+        /// What it was read as.
+        if_unchanged: String,
+    },
+    /// Take a folder away, if nothing is in it.
+    RemoveFolder {
+        /// The folder.
+        path: String,
+    },
 }
 
 /// The answer to a request: what has to be looked at first, or what was decided.

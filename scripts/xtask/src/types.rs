@@ -6,6 +6,11 @@ use std::path::Path;
 use okstra_core::check::{ApproveResult, CheckReport, FixResult};
 use okstra_core::error::ErrorInfo;
 use okstra_core::hook::{HookAnswer, HookRequest};
+use okstra_core::install::doctor::{DoctorFacts, DoctorReport};
+use okstra_core::install::{
+    InstallAnswer, InstallFacts, InstallRequest, Installed, RecordFacts, UninstallFacts,
+    UninstallRequest,
+};
 use okstra_core::layout::PlanLayout;
 use okstra_core::ledger::check::{LedgerRepair, LedgerReport, LedgerView};
 use okstra_core::plan::Plan;
@@ -107,6 +112,15 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<ReportPair>();
     types.visit::<HookRequest>();
     types.visit::<Decision<HookAnswer>>();
+    types.visit::<RecordFacts>();
+    types.visit::<Installed>();
+    types.visit::<InstallFacts>();
+    types.visit::<InstallRequest>();
+    types.visit::<UninstallFacts>();
+    types.visit::<UninstallRequest>();
+    types.visit::<Decision<InstallAnswer>>();
+    types.visit::<DoctorFacts>();
+    types.visit::<DoctorReport>();
     types.visit::<LedgerView>();
     types.visit::<LedgerReport>();
     types.visit::<LedgerRepair>();
