@@ -125,6 +125,15 @@ export class World implements Host {
     this.put(path, text);
   }
 
+  removeFile(path: string, was: Uint8Array): void {
+    if (Buffer.compare(this.readFile(path), was) !== 0) {
+      throw new HostError('changed', path, 'changed while okstra worked on it', 'run it again');
+    }
+    this.remove(path);
+  }
+
+  removeFolder(): void {}
+
   append(path: string, line: string): void {
     const before = Buffer.from(this.readIfThere(path) ?? '').toString('latin1');
     const start = before === '' || before.endsWith('\n') ? before : `${before}\n`;

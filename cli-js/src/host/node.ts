@@ -10,6 +10,7 @@ import { withLock, withLockOn } from './lock.js';
 import { exists, isFile, list, realPath } from './paths.js';
 import { onInterrupt, runProgram } from './process.js';
 import { hostName, startOf, stateOf } from './processes.js';
+import { removeFile, removeFolder } from './remove.js';
 import { sessionProcess } from './session.js';
 import { noteClaim, readSession } from './sessions.js';
 import { isTerminal, width, write } from './terminal.js';
@@ -21,6 +22,8 @@ export const nodeHost: Host = {
   replaceFile,
   writeFile,
   writeNew,
+  removeFile,
+  removeFolder,
   append: appendLine,
   readIfThere,
   list,

@@ -20,6 +20,8 @@ use crate::stage::{Decision, Effect};
 pub struct InstallFacts {
     /// The version that is installed.
     pub version: String,
+    /// The folder of the package that installs.
+    pub package: String,
     /// The folder of Claude Code's configuration.
     pub root: String,
     /// The path of the launcher as the hooks name it.
@@ -37,7 +39,7 @@ pub struct InstallFacts {
 }
 
 decode!(optional InstallFacts {
-    version, root, launcher, hooks, files, settings, record, missing_folders
+    version, package, root, launcher, hooks, files, settings, record, missing_folders
 });
 
 /// A file to write.
@@ -191,6 +193,7 @@ pub fn install(
     request: &InstallRequest,
 ) -> Result<Decision<InstallAnswer>, OkstraError> {
     let mut installed = read_installed(&facts.record)?;
+    installed.package.clone_from(&facts.package);
     let at = position(&installed, request.scope, &facts.root, request.plugin);
     let before = at.and_then(|at| installed.installations.get(at)).cloned();
     let recorded = |path: &str| {

@@ -31,6 +31,8 @@ pub struct Installed {
     pub installations: Vec<Installation>,
     /// The folders around the record that okstra made, the outermost first.
     pub folders: Vec<String>,
+    /// The package that installed last, where the launcher may look; empty where it is not known.
+    pub package: String,
 }
 
 /// One place okstra was installed into.
@@ -86,6 +88,7 @@ pub fn read_installed(facts: &RecordFacts) -> Result<Installed, OkstraError> {
     Ok(Installed {
         installations: Decode::decode(&list("installations")?.unwrap_or_else(|| json!([])))
             .map_err(wrong)?,
+        package: json.get_str(&[Key("package")]).unwrap_or_default(),
         folders: Decode::decode(&list("folders")?.unwrap_or_else(|| json!([]))).map_err(wrong)?,
     })
 }
@@ -104,6 +107,7 @@ pub(super) fn write(
     let listed = |list: Result<Value, serde_json::Error>| list.unwrap_or_default();
     for (key, new) in [
         ("schema_version", Value::from(1)),
+        ("package", Value::from(installed.package.as_str())),
         ("folders", listed(serde_json::to_value(&installed.folders))),
         ("installations", listed(serde_json::to_value(&installed.installations))),
     ] {

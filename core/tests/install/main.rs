@@ -59,6 +59,7 @@ fn plan_install(disk: &Disk, timeout: u32, force: bool) -> Result<Decided, Okstr
     let at = |path: &str| disk.get(path).cloned();
     let facts = InstallFacts {
         version: String::from("1"),
+        package: String::from("/p"),
         root: String::from("/h/.claude"),
         launcher: String::from("/h/.claude/okstra/hook.cjs"),
         hooks: hooks(timeout),
