@@ -61,13 +61,20 @@ test('the generated files in the repository are those the build makes', () => {
 describe('the tarball', () => {
   test('holds the build and the documents, and nothing else', () => {
     expect(readdirSync(installed).sort()).toEqual([
+      '.claude-plugin',
       'LICENSE',
       'README.md',
       'bin',
       'dist',
       'docs',
       'package.json',
+      'plugin',
     ]);
+    // What is packed is what is in the checkout.
+    const below = (folder: string) => readdirSync(folder, { recursive: true }).sort();
+    for (const folder of ['.claude-plugin', 'plugin']) {
+      expect(below(join(installed, folder))).toEqual(below(join(root, 'npm-package', folder)));
+    }
     const foreign = readdirSync(join(installed, 'dist')).filter(
       (name) => !/^[\w.-]+\.(?:c?js|wasm|d\.ts)$|^generated$|^THIRD-PARTY-LICENSES.txt$/.test(name),
     );
