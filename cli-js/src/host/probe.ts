@@ -1,6 +1,14 @@
 /** What is only asked when somebody installs okstra or looks for what is wrong with it. */
-import { accessSync, constants, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import {
+  accessSync,
+  constants,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf, explain } from './fault.js';
 import { type Host, HostError } from './host.js';
 import { withLockOn } from './lock.js';
@@ -38,6 +46,36 @@ export function wantWritable(path: string): void {
     accessSync(realpathSync(path), constants.W_OK);
   } catch (error) {
     throw explain(error, path);
+  }
+}
+
+/**
+ * Takes away what processes that were killed had begun to write for these files. Whoever calls it
+ * sees to it that nobody writes them at the same time.
+ */
+export function sweepNow(paths: readonly string[]): void {
+  for (const path of paths) {
+    let folder: string;
+    try {
+      // Where the settings are a link, the temporary file is beside what it leads to.
+      folder = dirname(statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : path);
+      for (const name of readdirSync(folder)) {
+        const found = /^\.(.+)\.(\d+)-[\da-z]+\.tmp$/.exec(name);
+        if (found?.[1] !== basename(path) || isRunning(Number(found[2]))) continue;
+        rmSync(join(folder, name), { force: true });
+      }
+    } catch {
+      // A folder that is not there, or not ours to read, has nothing of ours.
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH';
   }
 }
 

@@ -19,7 +19,7 @@ import { okstraFolder, projectRootOf } from '../cli/project.js';
 import { printable, printableJson, say } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
 import { type Host, HostError } from '../host/host.js';
-import { ask, claudeFolder, lockFault, wantWritable } from '../host/probe.js';
+import { ask, claudeFolder, lockFault, sweepNow, wantWritable } from '../host/probe.js';
 
 /** What the commands were called with. */
 interface Values {
@@ -130,10 +130,11 @@ export async function install(values: Values, context: Context): Promise<number>
       if (!known.has(path)) files.push(fileOf(host, path));
     }
     const settings = fileOf(host, `${root}/settings.json`);
+    const written = values.plugin ? [] : [...known, settings.path];
+    if (!values.dryRun) sweepNow([record.path, ...written]);
     // Settings of a project are for everybody, wherever they have put it.
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in
     const launcher = scope === 'user' ? root : '${CLAUDE_PROJECT_DIR}/.claude';
-    const written = values.plugin ? [] : [...known, settings.path];
     const decision = api.planInstall(
       {
         version,
@@ -168,11 +169,14 @@ export async function uninstall(values: Values, context: Context): Promise<numbe
   return alone(context, () => {
     const record = recordOf(host);
     const before = api.readInstalled(record).installations.find(isIt);
+    const paths = before?.files.map(({ path }) => path) ?? [];
+    const settings = before?.settings?.path ?? `${root}/settings.json`;
+    if (!values.dryRun) sweepNow([record.path, settings, ...paths]);
     const decision = api.planUninstall(
       {
         root,
-        files: before?.files.map(({ path }) => fileOf(host, path)) ?? [],
-        settings: fileOf(host, before?.settings?.path ?? `${root}/settings.json`),
+        files: paths.map((path) => fileOf(host, path)),
+        settings: fileOf(host, settings),
         record,
       },
       { scope, plugin: values.plugin, force: values.force },
@@ -188,6 +192,8 @@ function finish(decision: Decision, values: Values, { host }: Context, verb: str
   if (decision.kind !== 'decided') throw new Error('the core asks for what nobody can look at');
   const { effects, answer, warnings } = decision;
   if (!values.dryRun) {
+    // What a kill right before its last step left of an earlier time.
+    if (verb === 'taken out' && !answer.was_installed) host.removeFolder(host.home());
     for (const effect of effects) if (effect.kind === 'replace') wantWritable(effect.path);
     carryOut(effects, host);
   }

@@ -1,7 +1,5 @@
 //! What to write and what to take away.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
 use super::record::{
@@ -346,9 +344,10 @@ pub fn uninstall(
 
 /// Writes down the folders that are about to be made: those around the record serve all.
 fn note_folders(facts: &InstallFacts, installed: &mut Installed, own: &mut Vec<String>) {
-    let around: BTreeSet<&str> = above(&facts.record.path).collect();
+    let record = &facts.record.path;
     for folder in &facts.missing_folders {
-        let is_around = around.contains(folder.as_str());
+        let is_around =
+            record.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
         let list = if is_around { &mut installed.folders } else { &mut *own };
         if !list.contains(folder) {
             list.push(folder.clone());
@@ -386,13 +385,4 @@ fn record(
         _ => {}
     }
     Ok(())
-}
-
-/// The folders above a path.
-fn above(path: &str) -> impl Iterator<Item = &str> {
-    let mut at = path;
-    std::iter::from_fn(move || {
-        at = at.rsplit_once('/')?.0;
-        Some(at)
-    })
 }

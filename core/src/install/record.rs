@@ -104,12 +104,15 @@ pub(super) fn write(
     let source = facts.text.as_deref().unwrap_or("{}\n");
     let broken = |fault| InstallRefusal::broken(&facts.path, source, fault);
     let mut json = JsonText::read(source).map_err(broken)?;
-    let listed = |list: Result<Value, serde_json::Error>| list.unwrap_or_default();
+    // By way of text: a writer of values would be compiled beside that of texts.
+    let listed = |text: Result<String, serde_json::Error>| {
+        text.and_then(|text| serde_json::from_str::<Value>(&text)).unwrap_or_default()
+    };
     for (key, new) in [
         ("schema_version", Value::from(1)),
         ("package", Value::from(installed.package.as_str())),
-        ("folders", listed(serde_json::to_value(&installed.folders))),
-        ("installations", listed(serde_json::to_value(&installed.installations))),
+        ("folders", listed(serde_json::to_string(&installed.folders))),
+        ("installations", listed(serde_json::to_string(&installed.installations))),
     ] {
         json.set(&[Key(key)], &new).map_err(broken)?;
     }
