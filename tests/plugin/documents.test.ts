@@ -181,7 +181,7 @@ describe('evidence', () => {
         });
       okstra('stage', 'claim', '--no-worktree');
       okstra('stage', 'done', '--stage', '1', '--evidence', result);
-      expect(readFileSync(join(place, 'plan.md.okstra/stage-1.json'), 'utf8').trim()).toBe(
+      expect(readFileSync(join(place, 'plan.md.okstra/carry/stage-1.json'), 'utf8').trim()).toBe(
         example.trim(),
       );
       expect(JSON.parse(okstra('stage', 'list', '--json')).stages[0].state).toBe('done');
@@ -203,7 +203,8 @@ describe('planning', () => {
   it('the profile names what rule C1 asks for', () => {
     // As the core asks for them of a plan that has none.
     const wanted = checkPlan('# Nothing\n', { contract: true }).findings.flatMap(
-      ({ code, message }) => (code === 'C1' ? [message.replace(/^.*'(.+)'$/, '$1')] : []),
+      ({ code, message }: { code: string; message: string }) =>
+        code === 'C1' ? [message.replace(/^.*'(.+)'$/, '$1')] : [],
     );
     expect(wanted).toHaveLength(10);
     expect(inCode(profile)).toEqual(expect.arrayContaining(wanted));
