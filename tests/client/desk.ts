@@ -48,7 +48,7 @@ export interface Ended {
 }
 
 export class Desk {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'okstra-client-')));
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'client-desk-')));
   readonly home = join(this.folder, 'home');
   readonly project = join(this.folder, 'project');
   readonly bin = join(this.folder, 'bin');

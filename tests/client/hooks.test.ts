@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Desk, events, packageFolder, recorder, WAYS } from './desk.js';
-import { textIn } from './service.js';
+import { reached, textIn } from './service.js';
 
 const clients: [string, string][] = Object.entries(JSON.parse(process.env.OKSTRA_CLIENTS ?? '{}'));
 
@@ -54,7 +54,7 @@ describe.each(clients)('Claude Code %s', (version, client) => {
     expect(existsSync(file)).toBe(true);
     const first = textIn(asked[0]);
     for (const skill of ['okstra-run', 'okstra-plan', 'okstra-status', 'okstra-handoff']) {
-      expect(first, skill).toContain(skill);
+      reached(first, skill);
     }
     // The worker has its page.
     const workers = asked.filter(({ messages }) => textIn(messages?.[0]).includes('SUBAGENT'));

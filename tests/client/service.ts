@@ -44,6 +44,11 @@ export function fresh({ messages = [] }: Asked): string {
   return textIn(messages.slice(last + 1));
 }
 
+/** Says that the model was told something, without printing all else that a client sends. */
+export function reached(text: string | undefined, what: string): void {
+  if (text?.includes(what) !== true) throw new Error(`the model was never told '${what}'`);
+}
+
 export class Service {
   readonly asked: Asked[] = [];
   readonly #server: Server;
