@@ -19,7 +19,8 @@ export default defineConfig({
         test: {
           name: 'product',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/packaging/**'],
+          // Real clients are started on their own: scripts/test-client.mjs.
+          exclude: ['tests/packaging/**', 'tests/client/**'],
         },
       },
     ],

@@ -15,7 +15,7 @@ const cache =
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'okstra-clients');
 
 /** The program of a version; it is installed where it is missing. */
-export function clientOf(version) {
+function clientOf(version) {
   const folder = join(cache, version);
   const platform = `claude-code-${process.platform}-${process.arch}`;
   const program = join(

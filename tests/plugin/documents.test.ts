@@ -14,6 +14,7 @@ import { entries } from '../../cli-js/src/commands/index.js';
 import { parseFully } from '../../cli-js/src/lazy/usage.js';
 import { checkPlan } from '../../npm-package/dist/node.js';
 import packageJson from '../../npm-package/package.json' with { type: 'json' };
+import { CLIENTS } from '../../scripts/client-versions.mjs';
 import { World } from '../cli/world.js';
 
 const root = fileURLToPath(new URL('../../npm-package/', import.meta.url));
@@ -325,6 +326,12 @@ describe('manifests', () => {
       true,
     );
     expect(packageJson.files).toEqual(expect.arrayContaining(['plugin', '.claude-plugin']));
+  });
+
+  it('the README and the doctor name the oldest client that is tried', () => {
+    const doctor = readFileSync(join(root, '../core/src/install/doctor.rs'), 'utf8');
+    expect(doctor).toContain(`const OLDEST_CLIENT: &str = "${CLIENTS.oldest}";`);
+    expect(readFileSync(join(root, '../README.md'), 'utf8')).toContain(CLIENTS.oldest);
   });
 
   it('the hooks are for events of the oldest client, start no shell and find their launcher', () => {

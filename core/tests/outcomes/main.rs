@@ -115,6 +115,9 @@ fn reconcile(files: &mut Files) -> Result<OutcomeAnswer, String> {
                         files.insert(short(&path), text);
                     }
                     Effect::WriteNew { path, .. } => panic!("{path} is new"),
+                    Effect::Remove { path, .. } | Effect::RemoveFolder { path } => {
+                        panic!("{path} goes")
+                    }
                 }
             }
             Ok(answer)

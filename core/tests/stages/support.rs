@@ -172,6 +172,7 @@ impl Disk {
                 assert!(before.is_none(), "{path} was there");
             }
             Effect::Replace { .. } => panic!("no stage replaces a file"),
+            Effect::Remove { .. } | Effect::RemoveFolder { .. } => panic!("no stage removes one"),
         }
     }
 
