@@ -94,7 +94,7 @@ zpty -d z
 /** What stands at the first place of a command line. */
 const NAMES = [
   ...['plan', 'stage', 'ledger', 'worktree', 'handoff', 'hook', 'run'],
-  ...['outcome', 'task', 'report', 'completion'],
+  ...['outcome', 'task', 'report', 'install', 'uninstall', 'doctor', 'completion'],
 ];
 
 describe('bash', () => {
