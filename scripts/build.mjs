@@ -285,7 +285,9 @@ function commandBundle(name) {
 /** The names of the commands: the files that the list of commands loads. */
 function commandNames() {
   const list = readFileSync(join(commands, 'index.ts'), 'utf8');
-  return [...list.matchAll(/import\('\.\/([\w-]+)\.js'\)/g)].map(([, name]) => name);
+  // A file may hold several commands.
+  const names = [...list.matchAll(/import\('\.\/([\w-]+)\.js'\)/g)].map(([, name]) => name);
+  return [...new Set(names)];
 }
 
 /** The entry of the command line and the parts it loads only when a command needs them. */

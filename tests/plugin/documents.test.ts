@@ -9,13 +9,16 @@ import remarkParse from 'remark-parse';
 import { unified } from 'unified';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { loadAll } from '../../cli-js/src/cli/define.js';
 import { parseFast } from '../../cli-js/src/cli/parse.js';
-import { entries } from '../../cli-js/src/commands/index.js';
+import { commands as nouns } from '../../cli-js/src/commands/index.js';
 import { parseFully } from '../../cli-js/src/lazy/usage.js';
 import { checkPlan } from '../../npm-package/dist/node.js';
 import packageJson from '../../npm-package/package.json' with { type: 'json' };
 import { CLIENTS } from '../../scripts/client-versions.mjs';
 import { World } from '../cli/world.js';
+
+const entries = await loadAll(nouns);
 
 const root = fileURLToPath(new URL('../../npm-package/', import.meta.url));
 const plugin = join(root, 'plugin');

@@ -15,5 +15,8 @@ export const commands: Commands = {
   task: async () => (await import('./task.js')).task,
   report: async () => (await import('./report.js')).report,
   hook: async () => (await import('./hook.js')).hook,
+  install: async () => (await import('./install.js')).install,
+  uninstall: async () => (await import('./install.js')).uninstall,
+  doctor: async () => (await import('./install.js')).doctor,
   completion: async () => (await import('./completion.js')).completion,
 };

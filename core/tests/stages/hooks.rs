@@ -68,6 +68,9 @@ fn answer(table: &Value, case: &Value) -> Value {
                     format!("write {}", path.rsplit('/').next().unwrap())
                 }
                 Effect::Replace { path, .. } => format!("replace {path}"),
+                Effect::Remove { path, .. } | Effect::RemoveFolder { path } => {
+                    format!("remove {path}")
+                }
             });
             let written: Vec<String> = written.collect();
             over(&serde_json::to_value(&answer).unwrap(), &json!({ "effects": written }))
