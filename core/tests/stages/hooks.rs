@@ -68,7 +68,7 @@ fn answer(table: &Value, case: &Value) -> Value {
                     format!("write {}", path.rsplit('/').next().unwrap())
                 }
                 Effect::Replace { path, .. } => format!("replace {path}"),
-                Effect::Remove { path, .. } | Effect::RemoveFolder { path } => {
+                Effect::Remove { path, .. } | Effect::RemoveFolder { path, .. } => {
                     format!("remove {path}")
                 }
             });
