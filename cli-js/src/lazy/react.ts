@@ -185,8 +185,18 @@ export async function ended(text: string): Promise<void> {
       await keepWorktrees(board, answer.ended);
       return answer;
     });
+    await triedLater(plan, () => recordOutcome(plan));
   }
   forgetSessions(host.env, Date.now());
+}
+
+/** The session that ends may have finished the last stage: then that is recorded. */
+async function recordOutcome(plan: string): Promise<void> {
+  const { openTask, reconcileOutcome } = await import('../lazy/outcome.js');
+  const nobody = { taskKey: undefined, implKey: undefined, session: undefined, claimId: undefined };
+  const opened = openTask({ ...nobody, plan, json: false, dryRun: false }, context);
+  // A plan outside of a task has no records.
+  if (opened.places !== undefined) await reconcileOutcome(opened, { dryRun: false });
 }
 
 function boardOf(plan: string, session: string, git = false): Board {

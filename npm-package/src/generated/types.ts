@@ -618,6 +618,24 @@ export type ClaimAnswer = {
 };
 
 /**
+ * A claim that nobody is heard of any more.
+ */
+export type ClaimFacts = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * `dead` or `quiet`.
+   */
+  liveness: string;
+  /**
+   * The command that frees it.
+   */
+  free: string;
+};
+
+/**
  * What to claim.
  */
 export type ClaimRequest = {
@@ -954,6 +972,88 @@ export type DiffAnswer = {
 };
 
 /**
+ * What the host has found.
+ */
+export type DoctorFacts = {
+  /**
+   * The version of this okstra.
+   */
+  version: string;
+  /**
+   * That of Node.
+   */
+  node: string;
+  /**
+   * What git says of its version; missing where there is none.
+   */
+  git?: string;
+  /**
+   * The same of tmux.
+   */
+  tmux?: string;
+  /**
+   * The same of Claude Code.
+   */
+  client?: string;
+  /**
+   * Each place okstra was installed into.
+   */
+  installations: Array<InstallationFacts>;
+  /**
+   * Why the record of what is installed cannot be read.
+   */
+  record_fault?: string;
+  /**
+   * The folders in which locks were tried.
+   */
+  locks: Array<LockFacts>;
+  /**
+   * The ledgers of the project.
+   */
+  ledgers: Array<LedgerFacts>;
+  /**
+   * Claims that nobody is heard of any more.
+   */
+  claims: Array<ClaimFacts>;
+};
+
+/**
+ * Everything that was looked at.
+ */
+export type DoctorReport = {
+  /**
+   * One line each.
+   */
+  rows: Array<DoctorRow>;
+  /**
+   * Whether nothing failed.
+   */
+  ok: boolean;
+};
+
+/**
+ * One thing that was looked at.
+ */
+export type DoctorRow = {
+  /**
+   * What was looked at.
+   */
+  check: string;
+  /**
+   * How it is.
+   */
+  health: Health;
+  /**
+   * What was found, in one line.
+   */
+  found: string;
+  /**
+   * How to mend it, or `null`.
+   */
+  mend: string | null;
+};
+
+/**
  * A finished stage.
  */
 export type DoneAnswer = {
@@ -1100,6 +1200,24 @@ export type Effect =
        * What it was read as; `null` where it was not there.
        */
       if_unchanged: string | null;
+    }
+  | {
+      kind: 'remove';
+      /**
+       * The file.
+       */
+      path: string;
+      /**
+       * What it was read as.
+       */
+      if_unchanged: string;
+    }
+  | {
+      kind: 'remove-folder';
+      /**
+       * The folder.
+       */
+      path: string;
     };
 
 /**
@@ -1174,6 +1292,8 @@ export type ErrorCode =
   | 'forbidden-push'
   | 'unknown-task-type'
   | 'missing-plan'
+  | 'newer-record'
+  | 'file-taken'
   | 'broken-json'
   | 'other-task'
   | 'contract-violated'
@@ -1381,6 +1501,20 @@ export type FieldChange = {
    * What it is.
    */
   to: string;
+};
+
+/**
+ * What is done to one file.
+ */
+export type FileChange = {
+  /**
+   * The file.
+   */
+  path: string;
+  /**
+   * What is done to it.
+   */
+  change: InstallChange;
 };
 
 /**
@@ -1771,6 +1905,11 @@ export type HeadFate =
   | { kind: 'lost' };
 
 /**
+ * How something is.
+ */
+export type Health = 'OK' | 'WARN' | 'FAIL';
+
+/**
  * What became of the recorded heads.
  */
 export type HistoryAnswer = {
@@ -1919,6 +2058,225 @@ export type HookSpecificOutput = {
 };
 
 /**
+ * What is done.
+ */
+export type InstallAnswer = {
+  /**
+   * Whose configuration it is.
+   */
+  scope: Scope;
+  /**
+   * Its folder.
+   */
+  root: string;
+  /**
+   * What is done to files, in order.
+   */
+  changes: Array<FileChange>;
+  /**
+   * Files that somebody has changed since they were installed, and that stay.
+   */
+  kept: Array<string>;
+  /**
+   * Whether anything was installed there.
+   */
+  was_installed: boolean;
+};
+
+/**
+ * What was decided about one file.
+ */
+export type InstallChange = 'create' | 'update' | 'remove';
+
+/**
+ * What an installation needs to know.
+ */
+export type InstallFacts = {
+  /**
+   * The version that is installed.
+   */
+  version: string;
+  /**
+   * The folder of the package that installs.
+   */
+  package: string;
+  /**
+   * The folder of Claude Code's configuration.
+   */
+  root: string;
+  /**
+   * The path of the launcher as the hooks name it.
+   */
+  launcher: string;
+  /**
+   * The plugin's `hooks.json`.
+   */
+  hooks: string;
+  /**
+   * The files to write, each with what is there now, and what else the record names.
+   */
+  files: Array<InstallFile>;
+  /**
+   * The settings.
+   */
+  settings: InstalledFile;
+  /**
+   * The record.
+   */
+  record: RecordFacts;
+  /**
+   * The folders of all of these that are not there yet, the outermost first.
+   */
+  missing_folders: Array<string>;
+};
+
+/**
+ * A file to write.
+ */
+export type InstallFile = {
+  /**
+   * Its path.
+   */
+  path: string;
+  /**
+   * What okstra writes; missing where this version has no such file any more.
+   */
+  text?: string;
+  /**
+   * What is there; missing where nothing is.
+   */
+  found?: string;
+};
+
+/**
+ * How to install.
+ */
+export type InstallRequest = {
+  /**
+   * Whose configuration it is.
+   */
+  scope: Scope;
+  /**
+   * Whether Claude Code's own plugins do it, so that it is only recorded.
+   */
+  plugin: boolean;
+  /**
+   * Whether files and hooks that others made or changed are replaced.
+   */
+  force: boolean;
+};
+
+/**
+ * One place okstra was installed into.
+ */
+export type Installation = {
+  /**
+   * Whose configuration it is.
+   */
+  scope: Scope;
+  /**
+   * The folder of the configuration.
+   */
+  root: string;
+  /**
+   * Whether it was done through Claude Code's plugins.
+   */
+  plugin: boolean;
+  /**
+   * The okstra that did it.
+   */
+  version: string;
+  /**
+   * The files, in the order they were written.
+   */
+  files: Array<RecordedFile>;
+  /**
+   * The folders that okstra made, the outermost first.
+   */
+  folders: Array<string>;
+  /**
+   * What was done to the settings; `null` where nothing was.
+   */
+  settings: RecordedSettings | null;
+};
+
+/**
+ * A place okstra was installed into, as it is now.
+ */
+export type InstallationFacts = {
+  /**
+   * What was recorded.
+   */
+  installation: Installation;
+  /**
+   * The files as they are, in the order of the record.
+   */
+  found: Array<string | null>;
+  /**
+   * The settings as they are.
+   */
+  settings?: string;
+  /**
+   * The package that the launcher finds; missing where it finds none.
+   */
+  package?: string;
+};
+
+/**
+ * What is installed.
+ */
+export type Installed = {
+  /**
+   * Each place okstra was installed into.
+   */
+  installations: Array<Installation>;
+  /**
+   * The folders around the record that okstra made, the outermost first.
+   */
+  folders: Array<string>;
+  /**
+   * The package that installed last, where the launcher may look; empty where it is not known.
+   */
+  package: string;
+};
+
+/**
+ * A file as it is.
+ */
+export type InstalledFile = {
+  /**
+   * Its path.
+   */
+  path: string;
+  /**
+   * What is there; missing where nothing is.
+   */
+  found?: string;
+};
+
+/**
+ * A ledger.
+ */
+export type LedgerFacts = {
+  /**
+   * The ledger.
+   */
+  path: string;
+  /**
+   * How a command names its plan.
+   */
+  plan: string;
+  /**
+   * How many lines cannot be used.
+   */
+  bad: number;
+  /**
+   * Why it cannot be looked at.
+   */
+  fault?: string;
+};
+
+/**
  * A row that can be read, but about which one should know something.
  */
 export type LedgerNote = {
@@ -2021,6 +2379,20 @@ export type LedgerView = {
  * Whether the session of a claim still works.
  */
 export type Life = 'live' | 'quiet' | 'dead';
+
+/**
+ * A folder in which locks were tried.
+ */
+export type LockFacts = {
+  /**
+   * The folder.
+   */
+  folder: string;
+  /**
+   * Why they do not work there; missing where they do.
+   */
+  fault?: string;
+};
 
 /**
  * Work that is nowhere else.
@@ -2766,6 +3138,20 @@ export type Readiness =
   | 'broken';
 
 /**
+ * The record as it lies on disk.
+ */
+export type RecordFacts = {
+  /**
+   * Its absolute path.
+   */
+  path: string;
+  /**
+   * Its text; missing where there is none.
+   */
+  text?: string;
+};
+
+/**
  * What was recorded.
  */
 export type Recorded = {
@@ -2789,6 +3175,50 @@ export type Recorded = {
    * What the person should know.
    */
   warnings: Array<string>;
+};
+
+/**
+ * A file of okstra's.
+ */
+export type RecordedFile = {
+  /**
+   * Its path.
+   */
+  path: string;
+  /**
+   * The digest of what okstra wrote.
+   */
+  sha256: string;
+};
+
+/**
+ * What was done to a settings file.
+ */
+export type RecordedSettings = {
+  /**
+   * The file.
+   */
+  path: string;
+  /**
+   * Whether okstra made it.
+   */
+  created: boolean;
+  /**
+   * The digest of what okstra wrote.
+   */
+  sha256: string;
+  /**
+   * The edits, in their order.
+   */
+  edits: Array<SettingsEdit>;
+  /**
+   * The objects and lists that okstra made to hold its hooks: `hooks`, `hooks/Stop`.
+   */
+  made: Array<string>;
+  /**
+   * The hooks as they were written, by event.
+   */
+  hooks: unknown;
 };
 
 /**
@@ -3221,6 +3651,29 @@ export type RunRequest = {
  * What two commits have in common.
  */
 export type Sameness = 'tree' | 'patch';
+
+/**
+ * Whose configuration of Claude Code it is.
+ */
+export type Scope = 'user' | 'project';
+
+/**
+ * One edit of a settings file, to be undone in the order from the last.
+ */
+export type SettingsEdit = {
+  /**
+   * Where, in bytes.
+   */
+  at: number;
+  /**
+   * How many bytes were written.
+   */
+  length: number;
+  /**
+   * What stood there before: white space, if anything.
+   */
+  removed: string;
+};
 
 /**
  * How much a finding weighs: an error makes the plan unusable, a warning does not.
@@ -4004,6 +4457,46 @@ export type TouchingDiff = {
    * What happened; empty where nothing did.
    */
   changes: Array<StageChange>;
+};
+
+/**
+ * What taking it out needs to know.
+ */
+export type UninstallFacts = {
+  /**
+   * The folder of Claude Code's configuration.
+   */
+  root: string;
+  /**
+   * The files that the record names, as they are now.
+   */
+  files: Array<InstalledFile>;
+  /**
+   * The settings that the record names.
+   */
+  settings: InstalledFile;
+  /**
+   * The record.
+   */
+  record: RecordFacts;
+};
+
+/**
+ * How to take it out.
+ */
+export type UninstallRequest = {
+  /**
+   * Whose configuration it is.
+   */
+  scope: Scope;
+  /**
+   * Whether it was done by Claude Code's own plugins.
+   */
+  plugin: boolean;
+  /**
+   * Whether files that somebody has changed go too.
+   */
+  force: boolean;
 };
 
 /**
