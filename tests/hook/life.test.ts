@@ -229,6 +229,22 @@ describe('the end', () => {
     );
   });
 
+  it('records a complete implementation', async () => {
+    const shop = new Shop({ graph: [''] });
+    const manifest = '.okstra/tasks/web/login/task-manifest.json';
+    const phase = { currentPhase: 'implementation' };
+    shop.write(manifest, JSON.stringify({ taskKey: 'shop:web:login', workflow: phase }));
+    const claim = await shop.claimed(1, '--session', SESSION);
+    const head = shop.put(claim.worktree, 'src/part1/1.rs', 'done\n');
+    const { stderr } = send(shop, 'Stop', { last_assistant_message: words(shop, claim, head) });
+    expect(stderr).toBe('');
+    expect(send(shop, 'SessionEnd.other')).toMatchObject({ status: 0, stdout: '{}\n' });
+    const read = () => JSON.parse(readFileSync(join(shop.root, manifest), 'utf8'));
+    await until(() => read().phaseOutcome !== undefined, 'the outcome is recorded');
+    const { state, headCommit } = read().phaseOutcome.implementation;
+    expect([state, headCommit]).toEqual(['completed', head]);
+  });
+
   it('outlives a client that kills its hooks, and waits for the lock', async () => {
     const shop = new Shop({ graph: [''] });
     await shop.claimed(1, '--session', SESSION);

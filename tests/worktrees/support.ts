@@ -23,7 +23,7 @@ const folders = new Set<string>();
 afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
   // What a session's end started may still be at work in it.
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 40 });
   folders.clear();
 });
 
