@@ -72,6 +72,23 @@ function total(name, passed, failed, status) {
   return { name, passed, failed: silent ? failed + 1 : failed };
 }
 
+/**
+ * Compiles the test programs while the module is linked, which one core does alone. What fails
+ * here fails again where its output is shown.
+ */
+function compileAhead() {
+  const growth = Object.entries(GROWTH).map(([name, value]) => `${name}=${value}`);
+  const first = 'cargo test --quiet --workspace --no-run';
+  const second = 'cargo test --quiet --release -p okstra-core --test plans --no-run';
+  const child = spawn('sh', ['-c', `${first}; ${growth.join(' ')} ${second}`], {
+    cwd: root,
+    stdio: 'ignore',
+  });
+  child.on('error', () => {});
+  child.unref();
+}
+
+compileAhead();
 await setUp({ tests: true });
 const checks = checkAll();
 run('cargo', ['build', '--quiet', '-p', 'wasm-test-runner']);
