@@ -53,11 +53,13 @@ export class Desk {
   readonly project = join(this.folder, 'project');
   readonly bin = join(this.folder, 'bin');
   readonly #client: string;
+  readonly #okstra: string;
 
   /** `okstra` is the package whose hooks answer. */
   constructor(client: string, okstra: string) {
     desks.push(this);
     this.#client = client;
+    this.#okstra = okstra;
     for (const folder of [this.home, this.project, this.bin]) mkdirSync(folder);
     symlinkSync(process.execPath, join(this.bin, 'node'));
     symlinkSync(join(okstra, 'bin/okstra.js'), join(this.bin, 'okstra'));
@@ -95,7 +97,7 @@ export class Desk {
   }
 
   okstra(...args: string[]): string {
-    const program = join(packageFolder, 'bin/okstra.js');
+    const program = join(this.#okstra, 'bin/okstra.js');
     const options = { cwd: this.project, env: this.env, encoding: 'utf8', stdio: 'pipe' } as const;
     return execFileSync(process.execPath, [program, ...args], options);
   }
@@ -147,15 +149,15 @@ export class Desk {
 }
 
 /**
- * A package whose hook writes down each event it is started for and answers nothing: shows that
- * the client starts hooks, apart from what okstra does in them.
+ * A copy of the package whose hook writes down each event it is started for and answers nothing:
+ * shows that the client starts hooks, apart from what okstra does in them.
  */
 export function recorder(folder: string): string {
   const at = join(folder, 'recorder');
-  mkdirSync(join(at, 'dist'), { recursive: true });
-  mkdirSync(join(at, 'bin'));
+  const own = join(packageFolder, 'node_modules');
+  cpSync(packageFolder, at, { recursive: true, filter: (path) => path !== own });
+  symlinkSync(join(packageFolder, '../node_modules'), join(at, 'node_modules'));
   mkdirSync(join(folder, 'events'));
-  writeFileSync(join(at, 'bin/okstra.js'), '#!/usr/bin/env node\n', { mode: 0o755 });
   const events = JSON.stringify(join(folder, 'events'));
   writeFileSync(
     join(at, 'dist/hook.cjs'),
