@@ -102,6 +102,16 @@ impl Decode for u32 {
     }
 }
 
+impl Decode for f64 {
+    fn decode(value: &Value) -> Result<Self, String> {
+        value.as_f64().ok_or_else(|| String::from("must be a number"))
+    }
+
+    fn missing() -> Option<Self> {
+        None
+    }
+}
+
 impl Decode for Value {
     fn decode(value: &Value) -> Result<Self, String> {
         Ok(value.clone())

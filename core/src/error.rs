@@ -6,6 +6,7 @@ use thiserror::Error;
 #[cfg(doc)]
 use crate::choose::Refusal;
 use crate::install::InstallRefusal;
+use crate::lead::LeadRefusal;
 use crate::run::BundleError;
 use crate::stage::StageRefusal;
 use crate::worktree::WorktreeRefusal;
@@ -62,6 +63,9 @@ pub enum OkstraError {
     /// Nothing is installed or taken out.
     #[error(transparent)]
     Install(#[from] InstallRefusal),
+    /// A request of a leading session is refused.
+    #[error(transparent)]
+    Lead(#[from] LeadRefusal),
 }
 
 /// A failure as it crosses the border: the fields of the JavaScript class `OkstraError`.
@@ -207,9 +211,20 @@ pub enum ErrorCode {
     FileTaken,
     /// [`BundleError::Json`], [`WorktreeRefusal::Broken`], [`InstallRefusal::Broken`] or
     /// [`InstallRefusal::Comment`].
+    /// [`BundleError::Json`], [`WorktreeRefusal::Broken`] or [`LeadRefusal::BrokenTeam`].
     BrokenJson,
     /// [`BundleError::OtherTask`].
     OtherTask,
+    /// [`LeadRefusal::OutOfOrder`].
+    OutOfOrder,
+    /// [`LeadRefusal::NoReport`].
+    NoReport,
+    /// [`LeadRefusal::NoLeadSession`].
+    NoLeadSession,
+    /// [`LeadRefusal::SeveralTeams`].
+    SeveralTeams,
+    /// [`LeadRefusal::NotAnAnswer`].
+    NotAnAnswer,
     /// [`StageRefusal::EvidenceMissing`] or [`StageRefusal::EvidenceWrong`].
     ContractViolated,
     /// The browser entry was called before its `init()` had finished.
@@ -227,6 +242,7 @@ impl OkstraError {
             Self::Run(fault) => return run_info(fault),
             Self::Worktree(refusal) => return refusal.info(),
             Self::Install(refusal) => return refusal.info(),
+            Self::Lead(refusal) => return refusal.info(),
             Self::NotUtf8 { offset, line } => (
                 ErrorCode::NotUtf8,
                 Some("save the file as UTF-8"),
