@@ -18,12 +18,13 @@ use okstra_core::error::{ErrorInfo, OkstraError};
 use okstra_core::hook;
 use okstra_core::install;
 use okstra_core::layout;
+use okstra_core::lead;
 use okstra_core::ledger::check as ledger;
 use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
 use okstra_core::rules::RULES;
 use okstra_core::run;
 use okstra_core::stage::{self, Facts};
-use okstra_core::{task, worktree};
+use okstra_core::{task, tokens, worktree};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -360,6 +361,52 @@ pub fn report_pair(path: &str) -> JsValue {
 #[wasm_bindgen(js_name = hookEvent)]
 pub fn hook_event(event: &[u8], plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
     decided(facts, request, |facts, request| hook::react(event, plan, ledger, facts, &request))
+/// The panes of a run that are left.
+#[wasm_bindgen(js_name = listPanes)]
+pub fn list_panes(facts: &str) -> JsValue {
+    answer(decoded(facts, "facts").and_then(|facts| lead::list_panes(&facts)))
+}
+
+/// The trace panes of a session.
+#[wasm_bindgen(js_name = reapPanes)]
+pub fn reap_panes(facts: &str) -> JsValue {
+    answer(decoded(facts, "facts").and_then(|facts| lead::reap_panes(&facts)))
+}
+
+/// The options that tag a pane.
+#[wasm_bindgen(js_name = paneTags)]
+pub fn pane_tags(request: &str) -> JsValue {
+    answer(decoded(request, "request").and_then(|request| lead::pane_tags(&request)))
+}
+
+/// Marks the members of a team whose panes are gone.
+#[wasm_bindgen(js_name = reconcileTeam)]
+pub fn reconcile_team(facts: &str) -> JsValue {
+    answer(decoded(facts, "facts").and_then(|facts| lead::reconcile_team(&facts)))
+}
+
+/// What is left of a run, and what to do about it.
+#[wasm_bindgen(js_name = wrapUp)]
+pub fn wrap_up(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| lead::wrap_up(&facts, &request))
+}
+
+/// A progress line and its row.
+#[wasm_bindgen(js_name = reportProgress)]
+pub fn report_progress(request: &str) -> JsValue {
+    answer(decoded(request, "request").and_then(|request| lead::progress(&request)))
+}
+
+/// What lines of a session file say of usage.
+#[wasm_bindgen(js_name = readUsage)]
+pub fn read_usage(lines: &[u8]) -> JsValue {
+    answer(Ok(tokens::read_usage(lines)))
+}
+
+/// The tokens of a run and what they cost.
+#[wasm_bindgen(js_name = tokenReport)]
+pub fn token_report(request: &str) -> JsValue {
+    answer(decoded(request, "request").map(|request| tokens::token_report(&request)))
 }
 
 /// The rows of a ledger.

@@ -44,6 +44,7 @@ import type {
   Installed,
   InstallFacts,
   InstallRequest,
+  LeadFacts,
   LedgerRepair,
   LedgerReport,
   LedgerView,
@@ -52,11 +53,15 @@ import type {
   NextRequest,
   OutcomeAnswer,
   OutcomeRequest,
+  PaneTags,
+  PanesAnswer,
   Places,
   PlacesRequest,
   Plan,
   PlanLayout,
   PrRequest,
+  ProgressAnswer,
+  ProgressRequest,
   PruneEntry,
   PruneLine,
   PrunePlan,
@@ -80,11 +85,18 @@ import type {
   RunRequest,
   ShowAnswer,
   StageList,
+  TagRequest,
   TaskFacts,
   TaskWorktreeRequest,
   UninstallFacts,
   UninstallRequest,
+  TeamAnswer,
+  TokenReport,
+  TokenRequest,
+  UsageBatch,
   VerifyRequest,
+  WrapUpAnswer,
+  WrapUpRequest,
 } from './generated/types.js';
 
 export { OkstraError } from './error.js';
@@ -555,6 +567,49 @@ export declare function hookEvent(
   facts: FactsInput,
   request: Partial<HookRequest>,
 ): Decision<HookAnswer>;
+ * The panes of a run that are left: never the lead's, nor a person's.
+ *
+ * @throws {OkstraError} for a team config that cannot be read.
+ */
+export declare function listPanes(facts: Partial<LeadFacts>): PanesAnswer;
+
+/** The trace panes of a session: what goes when it ends. */
+export declare function reapPanes(facts: Partial<LeadFacts>): PanesAnswer;
+
+/** The user options of tmux that tag a pane as one of a run. */
+export declare function paneTags(request: TagRequest): PaneTags;
+
+/**
+ * Marks the members of a team whose panes are gone as inactive.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function reconcileTeam(facts: Partial<LeadFacts>): Decision<TeamAnswer>;
+
+/**
+ * What is left of a run: the one question about it, or what follows from its answer.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function wrapUp(
+  facts: Partial<LeadFacts>,
+  request: Partial<WrapUpRequest>,
+): WrapUpAnswer;
+
+/**
+ * The line of a checkpoint and its row in the event log.
+ *
+ * @throws {OkstraError} `out-of-order` for one that comes at the wrong time.
+ */
+export declare function reportProgress(
+  request: Partial<ProgressRequest> & Pick<ProgressRequest, 'checkpoint' | 'run' | 'now'>,
+): Decision<ProgressAnswer>;
+
+/** What lines of a session file of Claude Code say of usage. */
+export declare function readUsage(lines: Source): UsageBatch;
+
+/** Sums what was counted of agents, and prices it. */
+export declare function tokenReport(request: TokenRequest): TokenReport;
 
 /** The rows of a ledger, and the lines that are none. */
 export declare function showLedger(ledger: Source): LedgerView;

@@ -109,7 +109,9 @@ export const NAMES = [
   'handOver',
   'hookEvent',
   'init',
+  'listPanes',
   'lockName',
+  'paneTags',
   'parsePlan',
   'planCandidates',
   'planDiff',
@@ -121,6 +123,9 @@ export const NAMES = [
   'pruneWorktrees',
   'readInstalled',
   'readRegistry',
+  'readUsage',
+  'reapPanes',
+  'reconcileTeam',
   'registryActivate',
   'registryBase',
   'registryBegin',
@@ -134,6 +139,7 @@ export const NAMES = [
   'repairWorktrees',
   'reportPair',
   'reportPaths',
+  'reportProgress',
   'reservedStages',
   'rules',
   'showLedger',
@@ -150,8 +156,10 @@ export const NAMES = [
   'stageVerify',
   'taskFolder',
   'taskOutcome',
+  'tokenReport',
   'version',
   'worktreePlaces',
+  'wrapUp',
 ];
 
 /** What `exercise` answers. */

@@ -278,6 +278,9 @@ pub(super) fn of_run(request: &BundleRequest, places: &Places<'_>) -> Result<Str
         ("approvedPlanPath", Value::from(request.plan_path.clone())),
     ];
     set_all(&mut json, &[], &members)?;
+    if let Some(session) = &request.lead_session {
+        set_all(&mut json, &[Key("lead")], &[("sessionId", text(session))])?;
+    }
     if let Some(stage) = &request.stage {
         let members = [
             ("stageNumber", Value::from(stage.stage_number)),

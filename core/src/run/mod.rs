@@ -79,6 +79,8 @@ pub struct BundleRequest {
     pub sequence: u32,
     /// The stage: for `implementation`, and only there.
     pub stage: Option<BundleStage>,
+    /// The session that leads the run, where it is known.
+    pub lead_session: Option<String>,
     /// The text of `task-manifest.json` where it exists.
     pub manifest: Option<String>,
     /// The text of `discovery/task-catalog.json` where it exists.

@@ -119,6 +119,7 @@ pub fn prepare(
         now: facts.now.clone(),
         sequence,
         stage: built,
+        lead_session: facts.caller.session.clone(),
         manifest: request.manifest.clone(),
         catalog: request.catalog.clone(),
         latest: request.latest.clone(),

@@ -34,11 +34,6 @@ export function checkPlan(source: Uint8Array | number[], strict: number, max_ste
 export function createTask(request: string): any;
 
 /**
- * What is wrong with okstra on this machine.
- */
-export function diagnose(facts: string): any;
-
-/**
  * Applies every repair the findings carry.
  */
 export function fixPlan(source: Uint8Array | number[], strict: number, max_steps: number, contract: number, require_approval: number): any;
@@ -49,14 +44,19 @@ export function fixPlan(source: Uint8Array | number[], strict: number, max_steps
 export function handOver(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
 
 /**
- * What a hook answers to an event of a session.
+ * The panes of a run that are left.
  */
-export function hookEvent(event: Uint8Array | number[], plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+export function listPanes(facts: string): any;
 
 /**
  * The name of a ledger's lock.
  */
 export function lockName(ledger: string): any;
+
+/**
+ * The options that tag a pane.
+ */
+export function paneTags(request: string): any;
 
 /**
  * Reads a plan without judging it.
@@ -79,19 +79,9 @@ export function planDiff(old: Uint8Array | number[], _new: Uint8Array | number[]
 export function planGraph(source: Uint8Array | number[]): any;
 
 /**
- * What to write so that okstra is installed.
- */
-export function planInstall(facts: string, request: string): any;
-
-/**
  * Where the things around a plan lie. An empty `project_root` says that none is known.
  */
 export function planLayout(plan: string, project_root: string): any;
-
-/**
- * What to take away again.
- */
-export function planUninstall(facts: string, request: string): any;
 
 /**
  * Prepares a run.
@@ -113,14 +103,24 @@ export function provokePanic(): void;
 export function pruneWorktrees(entries: string, request: string): any;
 
 /**
- * What is installed.
- */
-export function readInstalled(facts: string): any;
-
-/**
  * The registry of worktrees.
  */
 export function readRegistry(facts: string): any;
+
+/**
+ * What lines of a session file say of usage.
+ */
+export function readUsage(lines: Uint8Array | number[]): any;
+
+/**
+ * The trace panes of a session.
+ */
+export function reapPanes(facts: string): any;
+
+/**
+ * Marks the members of a team whose panes are gone.
+ */
+export function reconcileTeam(facts: string): any;
 
 /**
  * Notes that a worktree is made and a claim works in it.
@@ -189,6 +189,11 @@ export function reportPair(path: string): any;
  * Where the reports of a phase lie.
  */
 export function reportPaths(request: string): any;
+
+/**
+ * A progress line and its row.
+ */
+export function reportProgress(request: string): any;
 
 /**
  * The stages that somebody is about to build.
@@ -281,6 +286,11 @@ export function taskFolder(okstra_root: string, task_key: string): any;
 export function taskOutcome(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
 
 /**
+ * The tokens of a run and what they cost.
+ */
+export function tokenReport(request: string): any;
+
+/**
  * The version of the core.
  */
 export function version(): any;
@@ -289,6 +299,11 @@ export function version(): any;
  * Where the worktree of a stage lies, and what its branch is called.
  */
 export function worktreePlaces(request: string): any;
+
+/**
+ * What is left of a run, and what to do about it.
+ */
+export function wrapUp(facts: string, request: string): any;
 
 export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
 
@@ -300,23 +315,23 @@ export interface InitOutput {
     readonly checkMerge: (a: number, b: number) => any;
     readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly createTask: (a: number, b: number) => any;
-    readonly diagnose: (a: number, b: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly handOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
-    readonly hookEvent: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => any;
+    readonly listPanes: (a: number, b: number) => any;
     readonly lockName: (a: number, b: number) => any;
+    readonly paneTags: (a: number, b: number) => any;
     readonly parsePlan: (a: number, b: number) => any;
     readonly planCandidates: (a: number, b: number) => any;
     readonly planDiff: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly planGraph: (a: number, b: number) => any;
-    readonly planInstall: (a: number, b: number, c: number, d: number) => any;
     readonly planLayout: (a: number, b: number, c: number, d: number) => any;
-    readonly planUninstall: (a: number, b: number, c: number, d: number) => any;
     readonly prepareRun: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly provokePanic: () => void;
     readonly pruneWorktrees: (a: number, b: number, c: number, d: number) => any;
-    readonly readInstalled: (a: number, b: number) => any;
     readonly readRegistry: (a: number, b: number) => any;
+    readonly readUsage: (a: number, b: number) => any;
+    readonly reapPanes: (a: number, b: number) => any;
+    readonly reconcileTeam: (a: number, b: number) => any;
     readonly registryActivate: (a: number, b: number, c: number, d: number) => any;
     readonly registryBase: (a: number, b: number, c: number, d: number) => any;
     readonly registryBegin: (a: number, b: number, c: number, d: number) => any;
@@ -330,6 +345,7 @@ export interface InitOutput {
     readonly repairWorktrees: (a: number, b: number, c: number, d: number) => any;
     readonly reportPair: (a: number, b: number) => any;
     readonly reportPaths: (a: number, b: number) => any;
+    readonly reportProgress: (a: number, b: number) => any;
     readonly reservedStages: (a: number, b: number, c: number, d: number) => any;
     readonly rules: () => any;
     readonly showLedger: (a: number, b: number) => any;
@@ -348,8 +364,10 @@ export interface InitOutput {
     readonly takePanic: () => any;
     readonly taskFolder: (a: number, b: number, c: number, d: number) => any;
     readonly taskOutcome: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly tokenReport: (a: number, b: number) => any;
     readonly version: () => any;
     readonly worktreePlaces: (a: number, b: number) => any;
+    readonly wrapUp: (a: number, b: number, c: number, d: number) => any;
     readonly __wbindgen_externrefs: WebAssembly.Table;
     readonly __wbindgen_malloc: (a: number, b: number) => number;
     readonly __wbindgen_free: (a: number, b: number, c: number) => void;

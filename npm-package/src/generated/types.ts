@@ -2,6 +2,67 @@
 // The texts are those of the Rust doc comments.
 
 /**
+ * Who has used tokens.
+ */
+export type AgentRole = 'lead' | 'worker';
+
+/**
+ * What was counted of an agent.
+ */
+export type AgentTally = {
+  /**
+   * Its name.
+   */
+  agent: string;
+  /**
+   * Who it is.
+   */
+  role: AgentRole;
+  /**
+   * Why nothing could be counted; `null` where its file was read.
+   */
+  missing: string | null;
+  /**
+   * What it used, by model.
+   */
+  models: Array<ModelTally>;
+};
+
+/**
+ * What an agent used.
+ */
+export type AgentTokens = {
+  /**
+   * Its name.
+   */
+  agent: string;
+  /**
+   * Who it is.
+   */
+  role: AgentRole;
+  /**
+   * Whether its tokens are known.
+   */
+  status: TokenStatus;
+  /**
+   * Why they are not.
+   */
+  reason: string | null;
+  /**
+   * By model, in the order of their names.
+   */
+  models: Array<ModelTokens>;
+  /**
+   * All models; `null` where nothing is known.
+   */
+  tokens: TokenSum | null;
+  /**
+   * What they cost; `null` where nothing is known or a model has no price.
+   */
+  cost: number | null;
+};
+
+/**
  * What is known of the history between two commits.
  */
 export type Ancestry = {
@@ -296,13 +357,9 @@ export type BeginRequest = {
    */
   branch: string;
   /**
-   * The commit it starts from; missing where the merge that it starts from is yet to be made.
+   * The commit it starts from.
    */
   base?: string;
-  /**
-   * The commit that the task starts from, if none is fixed yet.
-   */
-  implementation_base?: string;
   /**
    * The claim it is made for.
    */
@@ -510,6 +567,11 @@ export type CheckRequest = {
 };
 
 /**
+ * A checkpoint of a run, in the order in which they come.
+ */
+export type Checkpoint = 'batch-cleanup' | 'synthesis' | 'persist' | 'teardown' | 'complete';
+
+/**
  * The chosen stage.
  */
 export type Choice = {
@@ -615,24 +677,6 @@ export type ClaimAnswer = {
    * What each dependency leaves to this stage.
    */
   carry_in: Array<CarryIn>;
-};
-
-/**
- * A claim that nobody is heard of any more.
- */
-export type ClaimFacts = {
-  /**
-   * The stage.
-   */
-  stage: number;
-  /**
-   * `dead` or `quiet`.
-   */
-  liveness: string;
-  /**
-   * The command that frees it.
-   */
-  free: string;
 };
 
 /**
@@ -972,88 +1016,6 @@ export type DiffAnswer = {
 };
 
 /**
- * What the host has found.
- */
-export type DoctorFacts = {
-  /**
-   * The version of this okstra.
-   */
-  version: string;
-  /**
-   * That of Node.
-   */
-  node: string;
-  /**
-   * What git says of its version; missing where there is none.
-   */
-  git?: string;
-  /**
-   * The same of tmux.
-   */
-  tmux?: string;
-  /**
-   * The same of Claude Code.
-   */
-  client?: string;
-  /**
-   * Each place okstra was installed into.
-   */
-  installations: Array<InstallationFacts>;
-  /**
-   * Why the record of what is installed cannot be read.
-   */
-  record_fault?: string;
-  /**
-   * The folders in which locks were tried.
-   */
-  locks: Array<LockFacts>;
-  /**
-   * The ledgers of the project.
-   */
-  ledgers: Array<LedgerFacts>;
-  /**
-   * Claims that nobody is heard of any more.
-   */
-  claims: Array<ClaimFacts>;
-};
-
-/**
- * Everything that was looked at.
- */
-export type DoctorReport = {
-  /**
-   * One line each.
-   */
-  rows: Array<DoctorRow>;
-  /**
-   * Whether nothing failed.
-   */
-  ok: boolean;
-};
-
-/**
- * One thing that was looked at.
- */
-export type DoctorRow = {
-  /**
-   * What was looked at.
-   */
-  check: string;
-  /**
-   * How it is.
-   */
-  health: Health;
-  /**
-   * What was found, in one line.
-   */
-  found: string;
-  /**
-   * How to mend it, or `null`.
-   */
-  mend: string | null;
-};
-
-/**
  * A finished stage.
  */
 export type DoneAnswer = {
@@ -1200,24 +1162,6 @@ export type Effect =
        * What it was read as; `null` where it was not there.
        */
       if_unchanged: string | null;
-    }
-  | {
-      kind: 'remove';
-      /**
-       * The file.
-       */
-      path: string;
-      /**
-       * What it was read as.
-       */
-      if_unchanged: string;
-    }
-  | {
-      kind: 'remove-folder';
-      /**
-       * The folder.
-       */
-      path: string;
     };
 
 /**
@@ -1240,11 +1184,6 @@ export type EntryRequest = {
    * The commit it started from, where that is known only now.
    */
   base?: string;
-  /**
-   * Whether what the claim fixed for the whole task is taken back too, where nothing else of the
-   * task is registered: it never began.
-   */
-  undo?: boolean;
 };
 
 /**
@@ -1292,10 +1231,13 @@ export type ErrorCode =
   | 'forbidden-push'
   | 'unknown-task-type'
   | 'missing-plan'
-  | 'newer-record'
-  | 'file-taken'
   | 'broken-json'
   | 'other-task'
+  | 'out-of-order'
+  | 'no-report'
+  | 'no-lead-session'
+  | 'several-teams'
+  | 'not-an-answer'
   | 'contract-violated'
   | 'not-initialised'
   | 'panic';
@@ -1501,20 +1443,6 @@ export type FieldChange = {
    * What it is.
    */
   to: string;
-};
-
-/**
- * What is done to one file.
- */
-export type FileChange = {
-  /**
-   * The file.
-   */
-  path: string;
-  /**
-   * What is done to it.
-   */
-  change: InstallChange;
 };
 
 /**
@@ -1770,11 +1698,6 @@ export type Graph = {
 export type GraphFormat = 'json' | 'mermaid' | 'dot';
 
 /**
- * What happens when a session edits a file that its stage does not cover.
- */
-export type Guard = 'off' | 'warn' | 'ask' | 'deny';
-
-/**
  * What may be handed over.
  */
 export type HandoffAnswer = {
@@ -1905,11 +1828,6 @@ export type HeadFate =
   | { kind: 'lost' };
 
 /**
- * How something is.
- */
-export type Health = 'OK' | 'WARN' | 'FAIL';
-
-/**
  * What became of the recorded heads.
  */
 export type HistoryAnswer = {
@@ -1952,328 +1870,39 @@ export type HistoryRequest = {
 };
 
 /**
- * What okstra answers to an event.
+ * The language of the question.
  */
-export type HookAnswer = {
-  /**
-   * The document for the client's standard output.
-   */
-  output: HookOutput;
-  /**
-   * Whether the event is about this plan: then no other plan of the session is asked.
-   */
-  concerned: boolean;
-  /**
-   * The stages that nobody builds any more from now on.
-   */
-  ended: Array<number>;
-  /**
-   * The stage whose evidence was judged: ask again with it in the request's `judged`, as the
-   * message may hold evidence of another one.
-   */
-  judged: number | null;
-  /**
-   * The claims whose missing evidence is pointed out by this answer.
-   */
-  told: Array<string>;
-};
+export type Language = 'en' | 'ko';
 
 /**
- * A document as the client reads it; empty where there is nothing to say.
+ * What the host has seen around a run.
  */
-export type HookOutput = {
+export type LeadFacts = {
   /**
-   * `block`: the session goes on instead of stopping.
+   * The real absolute path of the run's folder; empty where no run is meant.
    */
-  decision?: string;
+  run: string;
   /**
-   * What it is told then.
+   * The session that leads the run, where it is known.
    */
-  reason?: string;
+  lead_session?: string;
   /**
-   * What the person sees.
+   * The session that asks.
    */
-  systemMessage?: string;
+  caller_session?: string;
   /**
-   * What belongs to one event alone.
+   * The pane that asks, on the server it runs in.
    */
-  hookSpecificOutput?: HookSpecificOutput;
-};
-
-/**
- * What the host found out about an event. Paths are real, absolute and written with `/`.
- */
-export type HookRequest = {
+  caller_pane?: string;
   /**
-   * What to do about edits that the stage does not cover. Default `warn`.
+   * The team configs, read before the panes were listed: what appears in between would look
+   * gone otherwise.
    */
-  guard: Guard;
+  teams: Array<TeamFile>;
   /**
-   * The file that the tool works on.
+   * The panes of each server of tmux that could be asked.
    */
-  file?: string;
-  /**
-   * The folder the session is in.
-   */
-  cwd?: string;
-  /**
-   * The worktrees that are registered for the plan's task.
-   */
-  worktrees: Array<StageFolder>;
-  /**
-   * The claims whose missing evidence was pointed out already.
-   */
-  told: Array<string>;
-  /**
-   * The stages whose evidence was judged already.
-   */
-  judged: Array<number>;
-  /**
-   * The state of the claim's worktree; missing until the core asks for it.
-   */
-  git?: GitFacts;
-};
-
-/**
- * What belongs to one event alone. Without the name of the event the client throws the whole
- * document away.
- */
-export type HookSpecificOutput = {
-  /**
-   * The event.
-   */
-  hookEventName: string;
-  /**
-   * What the session is told.
-   */
-  additionalContext?: string;
-  /**
-   * `ask` or `deny`. Never `allow`, which would pass over the person's own permissions.
-   */
-  permissionDecision?: string;
-  /**
-   * Why.
-   */
-  permissionDecisionReason?: string;
-};
-
-/**
- * What is done.
- */
-export type InstallAnswer = {
-  /**
-   * Whose configuration it is.
-   */
-  scope: Scope;
-  /**
-   * Its folder.
-   */
-  root: string;
-  /**
-   * What is done to files, in order.
-   */
-  changes: Array<FileChange>;
-  /**
-   * Files that somebody has changed since they were installed, and that stay.
-   */
-  kept: Array<string>;
-  /**
-   * Whether anything was installed there.
-   */
-  was_installed: boolean;
-};
-
-/**
- * What was decided about one file.
- */
-export type InstallChange = 'create' | 'update' | 'remove';
-
-/**
- * What an installation needs to know.
- */
-export type InstallFacts = {
-  /**
-   * The version that is installed.
-   */
-  version: string;
-  /**
-   * The folder of the package that installs.
-   */
-  package: string;
-  /**
-   * The folder of Claude Code's configuration.
-   */
-  root: string;
-  /**
-   * The path of the launcher as the hooks name it.
-   */
-  launcher: string;
-  /**
-   * The plugin's `hooks.json`.
-   */
-  hooks: string;
-  /**
-   * The files to write, each with what is there now, and what else the record names.
-   */
-  files: Array<InstallFile>;
-  /**
-   * The settings.
-   */
-  settings: InstalledFile;
-  /**
-   * The record.
-   */
-  record: RecordFacts;
-  /**
-   * The folders of all of these that are not there yet, the outermost first.
-   */
-  missing_folders: Array<string>;
-};
-
-/**
- * A file to write.
- */
-export type InstallFile = {
-  /**
-   * Its path.
-   */
-  path: string;
-  /**
-   * What okstra writes; missing where this version has no such file any more.
-   */
-  text?: string;
-  /**
-   * What is there; missing where nothing is.
-   */
-  found?: string;
-};
-
-/**
- * How to install.
- */
-export type InstallRequest = {
-  /**
-   * Whose configuration it is.
-   */
-  scope: Scope;
-  /**
-   * Whether Claude Code's own plugins do it, so that it is only recorded.
-   */
-  plugin: boolean;
-  /**
-   * Whether files and hooks that others made or changed are replaced.
-   */
-  force: boolean;
-};
-
-/**
- * One place okstra was installed into.
- */
-export type Installation = {
-  /**
-   * Whose configuration it is.
-   */
-  scope: Scope;
-  /**
-   * The folder of the configuration.
-   */
-  root: string;
-  /**
-   * Whether it was done through Claude Code's plugins.
-   */
-  plugin: boolean;
-  /**
-   * The okstra that did it.
-   */
-  version: string;
-  /**
-   * The files, in the order they were written.
-   */
-  files: Array<RecordedFile>;
-  /**
-   * The folders that okstra made, the outermost first.
-   */
-  folders: Array<string>;
-  /**
-   * What was done to the settings; `null` where nothing was.
-   */
-  settings: RecordedSettings | null;
-};
-
-/**
- * A place okstra was installed into, as it is now.
- */
-export type InstallationFacts = {
-  /**
-   * What was recorded.
-   */
-  installation: Installation;
-  /**
-   * The files as they are, in the order of the record.
-   */
-  found: Array<string | null>;
-  /**
-   * The settings as they are.
-   */
-  settings?: string;
-  /**
-   * The package that the launcher finds; missing where it finds none.
-   */
-  package?: string;
-};
-
-/**
- * What is installed.
- */
-export type Installed = {
-  /**
-   * Each place okstra was installed into.
-   */
-  installations: Array<Installation>;
-  /**
-   * The folders around the record that okstra made, the outermost first.
-   */
-  folders: Array<string>;
-  /**
-   * The package that installed last, where the launcher may look; empty where it is not known.
-   */
-  package: string;
-};
-
-/**
- * A file as it is.
- */
-export type InstalledFile = {
-  /**
-   * Its path.
-   */
-  path: string;
-  /**
-   * What is there; missing where nothing is.
-   */
-  found?: string;
-};
-
-/**
- * A ledger.
- */
-export type LedgerFacts = {
-  /**
-   * The ledger.
-   */
-  path: string;
-  /**
-   * How a command names its plan.
-   */
-  plan: string;
-  /**
-   * How many lines cannot be used.
-   */
-  bad: number;
-  /**
-   * Why it cannot be looked at.
-   */
-  fault?: string;
+  servers: Array<Listing>;
 };
 
 /**
@@ -2381,17 +2010,32 @@ export type LedgerView = {
 export type Life = 'live' | 'quiet' | 'dead';
 
 /**
- * A folder in which locks were tried.
+ * The panes of a server, as they were listed.
  */
-export type LockFacts = {
+export type Listing = {
   /**
-   * The folder.
+   * The server: the path or the name of its socket.
    */
-  folder: string;
+  server: string;
   /**
-   * Why they do not work there; missing where they do.
+   * Whether it is the one that the caller itself runs in.
    */
-  fault?: string;
+  own: boolean;
+  /**
+   * Whether it is certain that the team's panes are on it: it is named after the leading
+   * process, or a person has named it.
+   */
+  of_team: boolean;
+  /**
+   * What begins each line that the host has asked for. Other lines belong to texts with line
+   * breaks.
+   */
+  mark: string;
+  /**
+   * Lines of `<mark>|P|<id>|<pid>|<dead>|<@okstra_pane>|<@okstra_role>|<@okstra_session>|`
+   * `<@okstra_run>|<title>` and of `<mark>|C|<id>|<bytes>|<command it was started with>`.
+   */
+  text: string;
 };
 
 /**
@@ -2424,11 +2068,12 @@ export type Maker = {
    * Its start, as the host writes it.
    */
   pid_start?: string;
-  /**
-   * The session it works for: a second claim of that session waits for this one.
-   */
-  session?: string;
 };
+
+/**
+ * What has become of a member.
+ */
+export type MemberState = 'active' | 'idle' | 'in-process' | 'gone' | 'unknown';
 
 /**
  * The merge of a stage's dependencies that was tried.
@@ -2474,6 +2119,126 @@ export type MergeResult = {
    * The files with conflicts; empty where they merge cleanly.
    */
   files: Array<string>;
+};
+
+/**
+ * What a line says of a message.
+ */
+export type MessageUsage = {
+  /**
+   * The id of the message, which all its lines share.
+   */
+  id: string;
+  /**
+   * The model that wrote it.
+   */
+  model: string;
+  /**
+   * The name of the agent, where the line says it.
+   */
+  agent: string | null;
+  /**
+   * Tokens that were read and not in the cache.
+   */
+  input: bigint;
+  /**
+   * Tokens that were written.
+   */
+  output: bigint;
+  /**
+   * Tokens that were read from the cache.
+   */
+  cache_read: bigint;
+  /**
+   * Tokens that were put into the cache for five minutes.
+   */
+  cache_write_5m: bigint;
+  /**
+   * Tokens that were put into the cache for an hour.
+   */
+  cache_write_1h: bigint;
+};
+
+/**
+ * What a model costs, for a million tokens each.
+ */
+export type ModelPrice = {
+  /**
+   * The model, without the date of its release.
+   */
+  model: string;
+  /**
+   * For what is read and not in the cache.
+   */
+  input: number;
+  /**
+   * For what is written.
+   */
+  output: number;
+  /**
+   * For what is read from the cache.
+   */
+  cache_read: number;
+  /**
+   * For what is put into the cache for five minutes.
+   */
+  cache_write_5m: number;
+  /**
+   * For what is put into the cache for an hour.
+   */
+  cache_write_1h: number;
+};
+
+/**
+ * What was counted of a model.
+ */
+export type ModelTally = {
+  /**
+   * The model.
+   */
+  model: string;
+  /**
+   * How many messages it wrote.
+   */
+  messages: bigint;
+  /**
+   * See `MessageUsage`.
+   */
+  input: bigint;
+  /**
+   * See `MessageUsage`.
+   */
+  output: bigint;
+  /**
+   * See `MessageUsage`.
+   */
+  cache_read: bigint;
+  /**
+   * See `MessageUsage`.
+   */
+  cache_write_5m: bigint;
+  /**
+   * See `MessageUsage`.
+   */
+  cache_write_1h: bigint;
+};
+
+/**
+ * What a model was used for by an agent.
+ */
+export type ModelTokens = {
+  /**
+   * The model.
+   */
+  model: string;
+  /**
+   * Its tokens.
+   */
+  tokens: TokenSum;
+  /**
+   * What they cost; `null` where the model has no price.
+   */
+  cost: number | null;
 };
 
 /**
@@ -2740,6 +2505,65 @@ export type OutcomeRequest = {
 };
 
 /**
+ * A pane of a run.
+ */
+export type Pane = {
+  /**
+   * The server that it is on.
+   */
+  server: string;
+  /**
+   * Its id on that server.
+   */
+  pane_id: string;
+  /**
+   * The process it was started with: what tells it from a later pane of the same id.
+   */
+  pid: number;
+  /**
+   * Its title, without control characters.
+   */
+  title: string;
+  /**
+   * What it is for.
+   */
+  role: PaneRole;
+  /**
+   * Whether its process is gone and tmux keeps it on the screen.
+   */
+  dead: boolean;
+  /**
+   * The teammate that works in it.
+   */
+  teammate: string | null;
+};
+
+/**
+ * What a pane is for.
+ */
+export type PaneRole = 'worker' | 'trace';
+
+/**
+ * The user options that tag a pane.
+ */
+export type PaneTags = {
+  /**
+   * Name and value of each option.
+   */
+  options: Array<[string, string]>;
+};
+
+/**
+ * Panes to list or to close.
+ */
+export type PanesAnswer = {
+  /**
+   * The panes, by server and id.
+   */
+  panes: Array<Pane>;
+};
+
+/**
  * Where the worktrees of a task and a stage lie, and what their branches are called.
  */
 export type Places = {
@@ -2908,6 +2732,24 @@ export type PrRequest = {
 };
 
 /**
+ * The prices of models. They are data: a price list has a date, and okstra knows no other.
+ */
+export type PriceTable = {
+  /**
+   * The day of the price list, `YYYY-MM-DD`.
+   */
+  as_of: string;
+  /**
+   * The currency.
+   */
+  currency: string;
+  /**
+   * The models.
+   */
+  models: Array<ModelPrice>;
+};
+
+/**
  * What became of a process.
  */
 export type ProcessFact = {
@@ -2943,6 +2785,66 @@ export type ProcessQuestion = {
  * What the host can say of a process.
  */
 export type ProcessState = 'alive' | 'gone' | 'unknown';
+
+/**
+ * A reported checkpoint.
+ */
+export type ProgressAnswer = {
+  /**
+   * The line to print.
+   */
+  line: string;
+  /**
+   * Whether it is new; the last one, said again, is only printed again.
+   */
+  new: boolean;
+  /**
+   * The event log.
+   */
+  log: string;
+};
+
+/**
+ * A checkpoint to report.
+ */
+export type ProgressRequest = {
+  /**
+   * The checkpoint.
+   */
+  checkpoint: Checkpoint;
+  /**
+   * The real absolute path of the run's folder.
+   */
+  run: string;
+  /**
+   * The number of the run in its folder, where it is known: another number is another run.
+   */
+  sequence?: number;
+  /**
+   * How many panes were closed.
+   */
+  panes?: number;
+  /**
+   * How many teammates were dismissed.
+   */
+  teammates?: number;
+  /**
+   * The final report, relative to the project.
+   */
+  final_report?: string;
+  /**
+   * Whether there is such a file.
+   */
+  report_exists: boolean;
+  /**
+   * The text of the run's event log where it exists.
+   */
+  log?: string;
+  /**
+   * Now, in ISO 8601 with its zone.
+   */
+  now: string;
+};
 
 /**
  * What is known of a registered worktree.
@@ -2997,10 +2899,6 @@ export type PruneEntry = {
    * The other stages of the task whose branch, which is still there, contains its head.
    */
   stages: Array<number>;
-  /**
-   * Whether the repository of the project is not there to be asked.
-   */
-  project_missing: boolean;
   /**
    * Whether git has it locked.
    */
@@ -3138,20 +3036,6 @@ export type Readiness =
   | 'broken';
 
 /**
- * The record as it lies on disk.
- */
-export type RecordFacts = {
-  /**
-   * Its absolute path.
-   */
-  path: string;
-  /**
-   * Its text; missing where there is none.
-   */
-  text?: string;
-};
-
-/**
  * What was recorded.
  */
 export type Recorded = {
@@ -3175,50 +3059,6 @@ export type Recorded = {
    * What the person should know.
    */
   warnings: Array<string>;
-};
-
-/**
- * A file of okstra's.
- */
-export type RecordedFile = {
-  /**
-   * Its path.
-   */
-  path: string;
-  /**
-   * The digest of what okstra wrote.
-   */
-  sha256: string;
-};
-
-/**
- * What was done to a settings file.
- */
-export type RecordedSettings = {
-  /**
-   * The file.
-   */
-  path: string;
-  /**
-   * Whether okstra made it.
-   */
-  created: boolean;
-  /**
-   * The digest of what okstra wrote.
-   */
-  sha256: string;
-  /**
-   * The edits, in their order.
-   */
-  edits: Array<SettingsEdit>;
-  /**
-   * The objects and lists that okstra made to hold its hooks: `hooks`, `hooks/Stop`.
-   */
-  made: Array<string>;
-  /**
-   * The hooks as they were written, by event.
-   */
-  hooks: unknown;
 };
 
 /**
@@ -3526,10 +3366,6 @@ export type Reserved = {
    */
   stages: Array<number>;
   /**
-   * Those of them of whose maker nothing can be known, ascending.
-   */
-  unknown: Array<number>;
-  /**
    * The stages whose worktree was begun by a process that is gone, ascending.
    */
   abandoned: Array<number>;
@@ -3653,29 +3489,6 @@ export type RunRequest = {
 export type Sameness = 'tree' | 'patch';
 
 /**
- * Whose configuration of Claude Code it is.
- */
-export type Scope = 'user' | 'project';
-
-/**
- * One edit of a settings file, to be undone in the order from the last.
- */
-export type SettingsEdit = {
-  /**
-   * Where, in bytes.
-   */
-  at: number;
-  /**
-   * How many bytes were written.
-   */
-  length: number;
-  /**
-   * What stood there before: white space, if anything.
-   */
-  removed: string;
-};
-
-/**
  * How much a finding weighs: an error makes the plan unusable, a warning does not.
  */
 export type Severity = 'error' | 'warning';
@@ -3757,6 +3570,30 @@ export type ShowAnswer = {
 };
 
 /**
+ * A message that the lead has to send: the input of its tool `SendMessage`, as it is.
+ */
+export type ShutdownMessage = {
+  /**
+   * The teammate.
+   */
+  to: string;
+  /**
+   * An object, never a text with JSON in it.
+   */
+  message: ShutdownRequest;
+};
+
+/**
+ * What asks a teammate to end.
+ */
+export type ShutdownRequest = {
+  /**
+   * `shutdown_request`.
+   */
+  type: string;
+};
+
+/**
  * What the host saw of the sessions that hold claims.
  */
 export type Sightings = {
@@ -3782,11 +3619,6 @@ export type SignOfLife = {
    * When, with its zone.
    */
   at: string;
-  /**
-   * What became of the process it runs in now; missing where nobody knows of one. A session that
-   * was resumed runs in another than its claims name.
-   */
-  process?: ProcessState;
 };
 
 /**
@@ -3920,20 +3752,6 @@ export type StageChange =
        */
       to: string | null;
     };
-
-/**
- * The worktree of a stage.
- */
-export type StageFolder = {
-  /**
-   * The stage.
-   */
-  stage: number;
-  /**
-   * Its folder.
-   */
-  path: string;
-};
 
 /**
  * A stage with the commit it ended with.
@@ -4304,6 +4122,28 @@ export type StepChange =
     };
 
 /**
+ * A pane to tag.
+ */
+export type TagRequest = {
+  /**
+   * The real absolute path of the run's folder.
+   */
+  run: string;
+  /**
+   * `worker`, `trace` or `lead`.
+   */
+  role: string;
+  /**
+   * The session that the pane belongs to, where it is known.
+   */
+  session?: string;
+  /**
+   * The pane's id.
+   */
+  pane_id: string;
+};
+
+/**
  * What a task's folder holds, as far as its plan is looked for.
  */
 export type TaskFacts = {
@@ -4394,6 +4234,147 @@ export type TaskWorktreeRequest = {
 };
 
 /**
+ * What was done about a team.
+ */
+export type TeamAnswer = {
+  /**
+   * The name of the team; `null` where the session leads none.
+   */
+  team: string | null;
+  /**
+   * Its config.
+   */
+  config: string | null;
+  /**
+   * Its members beside the lead, as they were found.
+   */
+  teammates: Array<Teammate>;
+  /**
+   * Those that are now marked as inactive.
+   */
+  marked: Array<string>;
+};
+
+/**
+ * A team config on disk.
+ */
+export type TeamFile = {
+  /**
+   * Its path.
+   */
+  path: string;
+  /**
+   * Its text.
+   */
+  text: string;
+};
+
+/**
+ * A member beside the lead.
+ */
+export type Teammate = {
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Its pane, where it has one.
+   */
+  pane_id: string | null;
+  /**
+   * What has become of it.
+   */
+  state: MemberState;
+  /**
+   * Whether the config calls it active all the same.
+   */
+  stale: boolean;
+};
+
+/**
+ * What a run has used.
+ */
+export type TokenReport = {
+  /**
+   * The day of the price list.
+   */
+  prices_as_of: string;
+  /**
+   * Its currency.
+   */
+  currency: string;
+  /**
+   * The agents, in the order given.
+   */
+  agents: Array<AgentTokens>;
+  /**
+   * All that could be counted; `null` where nothing could.
+   */
+  tokens: TokenSum | null;
+  /**
+   * What all of it cost; `null` where an agent is unavailable or a model has no price.
+   */
+  cost: number | null;
+  /**
+   * What the part with a price cost.
+   */
+  known_cost: number;
+  /**
+   * The agents whose tokens could not be found.
+   */
+  unavailable: Array<string>;
+  /**
+   * The models without a price.
+   */
+  unpriced: Array<string>;
+};
+
+/**
+ * What to report about.
+ */
+export type TokenRequest = {
+  /**
+   * The agents.
+   */
+  agents: Array<AgentTally>;
+  /**
+   * The prices.
+   */
+  prices: PriceTable;
+};
+
+/**
+ * Whether the tokens of an agent are known.
+ */
+export type TokenStatus = 'counted' | 'unavailable';
+
+/**
+ * A sum of tokens.
+ */
+export type TokenSum = {
+  /**
+   * Messages.
+   */
+  messages: bigint;
+  /**
+   * Tokens that were read and not in the cache.
+   */
+  input: bigint;
+  /**
+   * Tokens that were written.
+   */
+  output: bigint;
+  /**
+   * Tokens that were read from the cache.
+   */
+  cache_read: bigint;
+  /**
+   * Tokens that were put into the cache.
+   */
+  cache_write: bigint;
+};
+
+/**
  * A finished stage.
  */
 export type TouchedDone = {
@@ -4460,43 +4441,17 @@ export type TouchingDiff = {
 };
 
 /**
- * What taking it out needs to know.
+ * The lines of a batch that tell of usage.
  */
-export type UninstallFacts = {
+export type UsageBatch = {
   /**
-   * The folder of Claude Code's configuration.
+   * What was said, in the order of the lines. A message may be in it several times.
    */
-  root: string;
+  usages: Array<MessageUsage>;
   /**
-   * The files that the record names, as they are now.
+   * How many lines could not be read.
    */
-  files: Array<InstalledFile>;
-  /**
-   * The settings that the record names.
-   */
-  settings: InstalledFile;
-  /**
-   * The record.
-   */
-  record: RecordFacts;
-};
-
-/**
- * How to take it out.
- */
-export type UninstallRequest = {
-  /**
-   * Whose configuration it is.
-   */
-  scope: Scope;
-  /**
-   * Whether it was done by Claude Code's own plugins.
-   */
-  plugin: boolean;
-  /**
-   * Whether files that somebody has changed go too.
-   */
-  force: boolean;
+  unreadable: number;
 };
 
 /**
@@ -4644,10 +4599,6 @@ export type WorktreeAction =
        * The stage.
        */
       stage: number;
-      /**
-       * The claim it was made for.
-       */
-      claim_id: string | null;
     }
   | {
       kind: 'adopt';
@@ -4681,3 +4632,71 @@ export type WorktreeAction =
  * How far a worktree is.
  */
 export type WorktreeState = 'provisioning' | 'active' | 'kept';
+
+/**
+ * What is left of a run and what to do about it.
+ */
+export type WrapUpAnswer = {
+  /**
+   * Whether there is anything to ask about.
+   */
+  ask: boolean;
+  /**
+   * The question, with what it is about; `null` where there is nothing to ask.
+   */
+  question: string | null;
+  /**
+   * The panes that are left.
+   */
+  panes: Array<Pane>;
+  /**
+   * The teammates that are left.
+   */
+  teammates: Array<Teammate>;
+  /**
+   * The name of the team.
+   */
+  team: string | null;
+  /**
+   * What was answered; `null` where nothing was, or nothing had to be.
+   */
+  agreed: boolean | null;
+  /**
+   * The panes to close now. Those of living teammates close when these end.
+   */
+  close: Array<Pane>;
+  /**
+   * What the lead has to send then.
+   */
+  messages: Array<ShutdownMessage>;
+  /**
+   * Whether the dismissal is a checkpoint that the run has to report now.
+   */
+  report_teardown: boolean;
+  /**
+   * What stays and how to remove it later, one line each.
+   */
+  stays: Array<string>;
+};
+
+/**
+ * What is asked at the end of a run.
+ */
+export type WrapUpRequest = {
+  /**
+   * The language of the person. Default: English.
+   */
+  language: Language;
+  /**
+   * What the person has answered; missing until the question was asked.
+   */
+  answer?: string;
+  /**
+   * The text of the run's event log where it exists.
+   */
+  log?: string;
+  /**
+   * The number of the run in its folder, where it is known.
+   */
+  sequence?: number;
+};

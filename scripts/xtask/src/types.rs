@@ -12,6 +12,10 @@ use okstra_core::install::{
     UninstallRequest,
 };
 use okstra_core::layout::PlanLayout;
+use okstra_core::lead::{
+    LeadFacts, PaneTags, PanesAnswer, ProgressAnswer, ProgressRequest, TagRequest, TeamAnswer,
+    WrapUpAnswer, WrapUpRequest,
+};
 use okstra_core::ledger::check::{LedgerRepair, LedgerReport, LedgerView};
 use okstra_core::plan::Plan;
 use okstra_core::render::{CheckRequest, CommandOutput, GraphFormat};
@@ -25,6 +29,7 @@ use okstra_core::stage::{
     PrRequest, Recorded, ReleaseRequest, ShowAnswer, StageList, VerifyRequest,
 };
 use okstra_core::task::TaskFacts;
+use okstra_core::tokens::{TokenReport, TokenRequest, UsageBatch};
 use okstra_core::worktree::base::{BaseAnswer, BaseRequest};
 use okstra_core::worktree::forecast::{Forecast, ForecastRequest, MergeCheck};
 use okstra_core::worktree::history::{HistoryAnswer, HistoryRequest};
@@ -121,6 +126,18 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<Decision<InstallAnswer>>();
     types.visit::<DoctorFacts>();
     types.visit::<DoctorReport>();
+    types.visit::<LeadFacts>();
+    types.visit::<PanesAnswer>();
+    types.visit::<TagRequest>();
+    types.visit::<PaneTags>();
+    types.visit::<Decision<TeamAnswer>>();
+    types.visit::<WrapUpRequest>();
+    types.visit::<WrapUpAnswer>();
+    types.visit::<ProgressRequest>();
+    types.visit::<Decision<ProgressAnswer>>();
+    types.visit::<UsageBatch>();
+    types.visit::<TokenRequest>();
+    types.visit::<TokenReport>();
     types.visit::<LedgerView>();
     types.visit::<LedgerReport>();
     types.visit::<LedgerRepair>();
