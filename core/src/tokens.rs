@@ -23,14 +23,19 @@ pub struct MessageUsage {
     /// The name of the agent, where the line says it.
     pub agent: Option<String>,
     /// Tokens that were read and not in the cache.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub input: u64,
     /// Tokens that were written.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub output: u64,
     /// Tokens that were read from the cache.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cache_read: u64,
     /// Tokens that were put into the cache for five minutes.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cache_write_5m: u64,
     /// Tokens that were put into the cache for an hour.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cache_write_1h: u64,
 }
 
@@ -318,16 +323,22 @@ pub struct ModelTally {
     /// The model.
     pub model: String,
     /// How many messages it wrote.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub messages: u64,
     /// See [`MessageUsage`].
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub input: u64,
     /// See [`MessageUsage`].
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub output: u64,
     /// See [`MessageUsage`].
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cache_read: u64,
     /// See [`MessageUsage`].
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cache_write_5m: u64,
     /// See [`MessageUsage`].
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cache_write_1h: u64,
 }
 
@@ -350,14 +361,19 @@ decode!(TokenRequest { agents, prices });
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TokenSum {
     /// Messages.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub messages: u64,
     /// Tokens that were read and not in the cache.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub input: u64,
     /// Tokens that were written.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub output: u64,
     /// Tokens that were read from the cache.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cache_read: u64,
     /// Tokens that were put into the cache.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cache_write: u64,
 }
 

@@ -14,6 +14,7 @@ import {
   type SessionProcess,
   type Stream,
 } from '../../cli-js/src/host/host.js';
+import type { Tmux } from '../../cli-js/src/host/tmux.js';
 import * as api from '../../npm-package/dist/node.js';
 import { GitWorld } from './git.js';
 
@@ -275,6 +276,38 @@ export class World implements Host {
   readonly repository = new GitWorld();
   /** The pull requests that were opened; no `gh` is installed where it is undefined. */
   pullRequests: PullRequest[] | undefined;
+
+  /** The servers of tmux by name, with what lists their panes. */
+  readonly servers = new Map<string, (mark: string) => string>();
+  /** The panes that were closed. */
+  readonly closedPanes: string[] = [];
+
+  async tmux(): Promise<Tmux> {
+    return {
+      list: async (server, mark) => this.servers.get(server)?.(mark),
+      close: async (panes) => {
+        this.closedPanes.push(...panes.map((pane) => pane.pane_id));
+        return [...panes];
+      },
+      tag: async () => {},
+    };
+  }
+
+  claudeFolder(): string {
+    return '/home/claude';
+  }
+
+  async scanLines(path: string, word: string, found: (lines: Uint8Array) => void) {
+    const bytes = this.readIfThere(path);
+    if (bytes === undefined) return undefined;
+    const lines = Buffer.from(bytes).toString().split('\n');
+    found(Buffer.from(lines.filter((line) => line.includes(word)).join('\n')));
+    return { passedOver: 0 };
+  }
+
+  async readStart(path: string, bytes: number): Promise<Uint8Array> {
+    return this.readIfThere(path)?.subarray(0, bytes) ?? new Uint8Array();
+  }
 
   async git(): Promise<Git> {
     return this.repository;

@@ -18,5 +18,10 @@ export const commands: Commands = {
   install: async () => (await import('./install.js')).install,
   uninstall: async () => (await import('./install.js')).uninstall,
   doctor: async () => (await import('./install.js')).doctor,
+  progress: async () => (await import('./progress.js')).progress,
+  panes: async () => (await import('./panes.js')).panes,
+  team: async () => (await import('./team.js')).team,
+  'wrap-up': async () => (await import('./wrap-up.js')).wrapUp,
+  tokens: async () => (await import('./tokens.js')).tokens,
   completion: async () => (await import('./completion.js')).completion,
 };

@@ -20,6 +20,18 @@ export function okstraHome(env: Environment): string {
   }
 }
 
+/** The folder of Claude Code: `$CLAUDE_CONFIG_DIR`, else `~/.claude`; always absolute. */
+export function claudeFolder(env: Environment): string {
+  const given = env.CLAUDE_CONFIG_DIR;
+  if (given !== undefined && given !== '') return resolve(given);
+  const os = process.getBuiltinModule('node:os');
+  try {
+    return join(resolve(os.homedir()), '.claude');
+  } catch {
+    throw new HostError('missing', '~', 'the home folder is not known', 'set CLAUDE_CONFIG_DIR');
+  }
+}
+
 /** Where the locks of ledgers lie. */
 export function locksFolder(env: Environment): string {
   return join(okstraHome(env), 'locks');

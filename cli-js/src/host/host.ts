@@ -9,6 +9,8 @@
 import type { Gh } from './gh.js';
 import type { Git } from './git/git.js';
 import type { NotedPlan } from './sessions.js';
+import type { Scanned } from './scan.js';
+import type { Tmux } from './tmux.js';
 
 /** Standard streams by descriptor number. */
 export type Stream = 1 | 2;
@@ -128,6 +130,22 @@ export interface Host {
   git(): Promise<Git>;
   /** GitHub's command line. Loaded when it is first asked for. */
   gh(): Promise<Gh>;
+  /** The panes of tmux. Loaded when it is first asked for. */
+  tmux(): Promise<Tmux>;
+  /** The folder of Claude Code: `$CLAUDE_CONFIG_DIR`, else `~/.claude`; absolute. */
+  claudeFolder(): string;
+  /**
+   * Reads a file of any size and hands on the lines that hold a word, many at once; `undefined`
+   * where there is no file.
+   * @throws HostError
+   */
+  scanLines(
+    path: string,
+    word: string,
+    found: (lines: Uint8Array) => void,
+  ): Promise<Scanned | undefined>;
+  /** The beginning of a file; empty where there is none or it may not be read. */
+  readStart(path: string, bytes: number): Promise<Uint8Array>;
   /**
    * Runs a program, not through a shell; what it prints goes to standard error.
    * @throws HostError where it cannot be started

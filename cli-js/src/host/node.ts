@@ -5,6 +5,8 @@ import { isSameFile, readFile, readIfThere, readStdin, replaceFile, writeFile } 
 import { gitHead, gitTree } from './git/head.js';
 import { okstraHome, signOfLife } from './home.js';
 import type { Host, ProcessState } from './host.js';
+import { claudeFolder, okstraHome, signOfLife } from './home.js';
+import type { Host } from './host.js';
 import { newId } from './id.js';
 import { withLock, withLockOn } from './lock.js';
 import { exists, isFile, list, realPath } from './paths.js';
@@ -43,6 +45,16 @@ export const nodeHost: Host = {
   },
   async gh() {
     return (await import('../lazy/git.js')).gh;
+  },
+  async tmux() {
+    return (await import('../lazy/tmux.js')).tmux;
+  },
+  claudeFolder: () => claudeFolder(process.env),
+  async scanLines(path, word, found) {
+    return (await import('../lazy/scan.js')).scanLines(path, word, found);
+  },
+  async readStart(path, bytes) {
+    return (await import('../lazy/scan.js')).readStart(path, bytes);
   },
   withLock,
   withLockOn,

@@ -329,11 +329,26 @@ mod tests {
         run: &str,
         title: &str,
     ) -> String {
-        format!("m|P|{id}|4{}|0|{tagged_as}|{role}|{session}|{}|{title}", &id[1..], tag_value(run))
+        format!(
+            "m|P|{id}|4{}|0|{tagged_as}|{role}|{session}|{}|{title}",
+            id.trim_start_matches('%'),
+            tag_value(run)
+        )
     }
 
     fn started(id: &str, command: &str) -> String {
         format!("m|C|{id}|{}|{command}", command.len())
+    }
+
+    fn shown(facts: &LeadFacts) -> Vec<String> {
+        let panes = list_panes(facts).unwrap().panes;
+        panes
+            .iter()
+            .map(|pane| {
+                let teammate = pane.teammate.as_deref().unwrap_or_default();
+                format!("{} {} {teammate}", pane.pane_id, pane.title).trim_end().to_owned()
+            })
+            .collect()
     }
 
     #[test]
@@ -422,22 +437,7 @@ mod tests {
                 vec![],
             ),
         ] {
-            let answer = list_panes(&facts(&lines, true)).unwrap();
-            let shown: Vec<String> = answer
-                .panes
-                .iter()
-                .map(|pane| {
-                    format!(
-                        "{} {} {}",
-                        pane.pane_id,
-                        pane.title,
-                        pane.teammate.as_deref().unwrap_or_default()
-                    )
-                    .trim_end()
-                    .to_owned()
-                })
-                .collect();
-            assert_eq!(shown, wanted, "{what}");
+            assert_eq!(shown(&facts(&lines, true)), wanted, "{what}");
         }
     }
 

@@ -11,7 +11,7 @@ use crate::printable::{excerpt, printable};
 #[non_exhaustive]
 pub enum LeadRefusal {
     /// A checkpoint is reported at the wrong time.
-    #[error("{checkpoint} cannot be reported {}", when(.last))]
+    #[error("{checkpoint} cannot be reported {}", when(.last.as_deref()))]
     OutOfOrder {
         /// The checkpoint.
         checkpoint: String,
@@ -66,7 +66,7 @@ pub enum LeadRefusal {
     },
 }
 
-fn when(last: &Option<String>) -> String {
+fn when(last: Option<&str>) -> String {
     match last {
         Some(last) => format!("after {last}"),
         None => String::from("first"),

@@ -104,15 +104,17 @@ pub(super) fn find(facts: &LeadFacts) -> Result<Option<Team>, OkstraError> {
     let mut broken = None;
     for file in &facts.teams {
         match JsonText::read(&file.text) {
-            Ok(json) if json.get_str(&[Key("leadSessionId")]).as_deref() == Some(session) => {
-                found.push((file, json));
+            Ok(json) => {
+                if json.get_str(&[Key("leadSessionId")]).as_deref() == Some(session) {
+                    found.push((file, json));
+                }
             }
-            Ok(_) => {}
             // Of a team that is not asked for it is of no importance.
-            Err(fault) if is_folder_of(&file.path, session) => {
-                broken = Some(LeadRefusal::broken(&file.path, fault));
+            Err(fault) => {
+                if is_folder_of(&file.path, session) {
+                    broken = Some(LeadRefusal::broken(&file.path, fault));
+                }
             }
-            Err(_) => {}
         }
     }
     if found.len() > 1 {

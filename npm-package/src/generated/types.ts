@@ -2140,23 +2140,23 @@ export type MessageUsage = {
   /**
    * Tokens that were read and not in the cache.
    */
-  input: bigint;
+  input: number;
   /**
    * Tokens that were written.
    */
-  output: bigint;
+  output: number;
   /**
    * Tokens that were read from the cache.
    */
-  cache_read: bigint;
+  cache_read: number;
   /**
    * Tokens that were put into the cache for five minutes.
    */
-  cache_write_5m: bigint;
+  cache_write_5m: number;
   /**
    * Tokens that were put into the cache for an hour.
    */
-  cache_write_1h: bigint;
+  cache_write_1h: number;
 };
 
 /**
@@ -2200,27 +2200,27 @@ export type ModelTally = {
   /**
    * How many messages it wrote.
    */
-  messages: bigint;
+  messages: number;
   /**
    * See `MessageUsage`.
    */
-  input: bigint;
+  input: number;
   /**
    * See `MessageUsage`.
    */
-  output: bigint;
+  output: number;
   /**
    * See `MessageUsage`.
    */
-  cache_read: bigint;
+  cache_read: number;
   /**
    * See `MessageUsage`.
    */
-  cache_write_5m: bigint;
+  cache_write_5m: number;
   /**
    * See `MessageUsage`.
    */
-  cache_write_1h: bigint;
+  cache_write_1h: number;
 };
 
 /**
@@ -4355,23 +4355,23 @@ export type TokenSum = {
   /**
    * Messages.
    */
-  messages: bigint;
+  messages: number;
   /**
    * Tokens that were read and not in the cache.
    */
-  input: bigint;
+  input: number;
   /**
    * Tokens that were written.
    */
-  output: bigint;
+  output: number;
   /**
    * Tokens that were read from the cache.
    */
-  cache_read: bigint;
+  cache_read: number;
   /**
    * Tokens that were put into the cache.
    */
-  cache_write: bigint;
+  cache_write: number;
 };
 
 /**
