@@ -577,6 +577,63 @@ function outcomes() {
   row('growth of what 10 times the stages cost', ratio(growth), goal(growth < 20));
 }
 
+/** Panes of a run and its end, whole process, with a server of tmux of its own. */
+function panes() {
+  console.log('\nA run with 50 panes, whole process, as ratios to an empty Node process');
+  const project = memory();
+  mkdirSync(join(project, 'run/manifests'), { recursive: true });
+  const manifest = join(project, 'run/manifests/run-manifest-implementation-001.json');
+  writeFileSync(manifest, JSON.stringify({ lead: { sessionId: 'bench-session' } }));
+  environment.OKSTRA_HOME = join(project, '.home');
+  environment.CLAUDE_CONFIG_DIR = join(project, '.claude');
+  const server = `okstra-bench-${process.pid}`;
+  const tmux = (...words) => {
+    const options = { encoding: 'utf8', env: environment };
+    const ran = spawnSync('tmux', ['-f', '/dev/null', '-L', server, ...words], options);
+    if (ran.status !== 0) throw new Error(`tmux: ${ran.stderr ?? ran.error}`);
+    return ran.stdout.trim();
+  };
+  const run = join(project, 'run');
+  try {
+    tmux('new-session', '-d', '-x', '500', '-y', '500', 'exec sleep 1000');
+    environment.TMUX = tmux('display-message', '-p', '#{socket_path},#{pid},0');
+    for (let at = 0; at < 50; at++) {
+      const pane = tmux('split-window', '-d', '-P', '-F', '#{pane_id}', 'exec sleep 1000');
+      tmux('select-layout', 'tiled');
+      for (const [name, value] of [
+        ['role', 'worker'],
+        ['session', 'bench-session'],
+        ['run', run],
+        ['pane', pane],
+      ]) {
+        tmux('set-option', '-p', '-t', pane, `@okstra_${name}`, value);
+      }
+    }
+    const list = [cli, 'panes', 'list', '--run-dir', run];
+    const listed = spawnSync(process.execPath, list, { encoding: 'utf8', env: environment });
+    if (listed.stdout.split('\n').length !== 51) throw new Error(`not 50 panes: ${listed.stderr}`);
+    const [empty, bare, ...took] = inTurn(
+      [
+        ['-e', '0'],
+        [
+          '-e',
+          `require('node:child_process').execFileSync('tmux', ['-L', '${server}', 'list-panes', '-a'])`,
+        ],
+        list,
+        [cli, 'wrap-up', '--run-dir', run, '--json'],
+      ],
+      quick ? 7 : 21,
+    );
+    row('node -e 0', ms(empty));
+    row('node that asks tmux', ms(bare), ratio(bare / empty));
+    row('panes list', ms(took[0]), ratio(took[0] / empty));
+    row('wrap-up', ms(took[1]), ratio(took[1] / empty));
+  } finally {
+    tmux('kill-server');
+    for (const name of ['TMUX', 'CLAUDE_CONFIG_DIR']) delete environment[name];
+  }
+}
+
 function sizes() {
   console.log('\nSize of okstra.wasm (goal: under 500 KB compressed)');
   const wasm = readFileSync(join(root, 'npm-package/dist/okstra.wasm'));
@@ -666,6 +723,7 @@ const sections = {
   crowd,
   worktrees,
   outcomes,
+  panes,
   sizes,
 };
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));

@@ -493,7 +493,7 @@ pub fn token_report(request: &TokenRequest) -> TokenReport {
         }
         report.agents.push(agent);
     }
-    report.known_cost = cents(report.known_cost);
+    report.known_cost = rounded(report.known_cost);
     let all = report.unavailable.is_empty() && report.unpriced.is_empty();
     report.cost = (all && report.tokens.is_some()).then_some(report.known_cost);
     report
@@ -506,7 +506,7 @@ fn of_agent(tally: &AgentTally, prices: &PriceTable) -> AgentTokens {
         .map(|model| ModelTokens {
             model: model.model.clone(),
             tokens: TokenSum::of(model),
-            cost: cost(model, prices).map(cents),
+            cost: cost(model, prices).map(rounded),
         })
         .collect();
     models.sort_by(|one, other| one.model.cmp(&other.model));
@@ -525,7 +525,7 @@ fn of_agent(tally: &AgentTally, prices: &PriceTable) -> AgentTokens {
         role: tally.role,
         status: if tokens.is_some() { TokenStatus::Counted } else { TokenStatus::Unavailable },
         reason,
-        cost: costs.filter(|costs| !costs.is_empty()).map(|costs| cents(costs.iter().sum())),
+        cost: costs.filter(|costs| !costs.is_empty()).map(|costs| rounded(costs.iter().sum())),
         models,
         tokens,
     }
@@ -549,9 +549,9 @@ fn millions(tokens: u64) -> f64 {
     tokens as f64 / 1e6
 }
 
-/// A price to the hundredth of a cent, so that sums of the same parts are the same.
-fn cents(price: f64) -> f64 {
-    (price * 1e4).round() / 1e4
+/// A price without the noise of its arithmetic.
+fn rounded(price: f64) -> f64 {
+    (price * 1e9).round() / 1e9
 }
 
 #[cfg(test)]

@@ -43,6 +43,17 @@ const task = {
   ...{ latest_report_path: '', reports: ['a.md'] },
 };
 
+const listing = {
+  ...{ server: '/tmp/tmux', own: true, of_team: false, mark: 'm' },
+  text: 'm|P|%1|11|0|%1|trace|s|/r|한글\nm|P|%2|12|0|%2|worker|s|/r|t',
+};
+const member = { agentId: 'a@t', name: 'a', tmuxPaneId: '%9', isActive: true };
+const lead = {
+  ...{ run: '/r', lead_session: 's', caller_session: 's', servers: [listing] },
+  teams: [{ path: '/c', text: JSON.stringify({ leadSessionId: 's', members: [member] }) }],
+};
+const usage = { type: 'assistant', message: { id: 'm', model: 'x', usage: { input_tokens: 3 } } };
+
 /** What each function is called with; some calls are refused, which has to be the same as well. */
 const CALLS: Record<string, readonly unknown[]> = {
   renderCheck: [{ paths: ['ä.md', 'b.md'], format: 'pretty', color: true }, [plan, '# nothing\n']],
@@ -62,6 +73,19 @@ const CALLS: Record<string, readonly unknown[]> = {
   ],
   stageList: [plan, ledger, facts],
   stageShow: [plan, ledger, facts, 2],
+  listPanes: [lead],
+  reapPanes: [lead],
+  paneTags: [{ run: '/r ä', role: 'trace', pane_id: '%3' }],
+  reconcileTeam: [lead],
+  wrapUp: [lead, { language: 'ko', answer: 'yes' }],
+  reportProgress: [{ checkpoint: 'persist', run: '/r', now: '' }],
+  readUsage: [`${JSON.stringify(usage)}\n{`],
+  tokenReport: [
+    {
+      agents: [{ agent: 'lead', role: 'lead', missing: null, models: [] }],
+      prices: { as_of: '2026-01-01', currency: 'USD', models: [] },
+    },
+  ],
   reservedStages: [registry, { task_key: 'shop:web:login' }],
 };
 
@@ -76,12 +100,21 @@ function outcome(api: object, name: string): unknown {
   }
 }
 
+/** The parts that have a function. */
+const partsOf = (name: string) =>
+  Object.entries(parts).flatMap(([part, functions]) => (functions.includes(name) ? [part] : []));
+
 describe.each(Object.entries(parts))('the part for %s', (part, functions) => {
   const file = `okstra-${part}.wasm`;
 
   it.each(functions)('answers %s alone as the whole module does', (name) => {
     expect(CALLS).toHaveProperty(name);
     const seen = outcome(apiOf(folderWith(file), part), name);
+    const api = apiOf(folderWith(file));
+    // What several parts have is answered by the one that is loaded.
+    const own = functions.find((it) => partsOf(it)[0] === part) ?? '';
+    outcome(api, own);
+    const seen = outcome(api, name);
     expect(seen).toEqual(outcome(whole, name));
     expect(seen).not.toMatchObject({ code: expect.stringMatching(/panic|not-initialised/) });
   });

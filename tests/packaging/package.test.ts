@@ -65,6 +65,7 @@ describe('the tarball', () => {
       'LICENSE',
       'README.md',
       'bin',
+      'data',
       'dist',
       'docs',
       'package.json',

@@ -172,7 +172,7 @@ async function listServers(host: Host, servers: readonly Asked[]): Promise<Listi
 }
 
 /** How often a config that is being rewritten is read again. */
-const TRIES = 5;
+const TRIES = 12;
 
 /** Does something with a team config, again where its owner rewrites it in that moment. */
 export async function whileRewritten<T>(once: () => Promise<T>): Promise<T> {
@@ -184,7 +184,7 @@ export async function whileRewritten<T>(once: () => Promise<T>): Promise<T> {
       // Half a file: its owner does not replace it in one step.
       const isTorn = (error as { code?: unknown }).code === 'broken-json';
       if (tries === TRIES || !(isChanged || isTorn)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20 * tries));
+      await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 60));
     }
   }
 }

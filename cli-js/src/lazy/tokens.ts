@@ -14,7 +14,7 @@ import { readTeams } from '../cli/lead.js';
 import { slashes } from '../cli/paths.js';
 import { readObject } from '../cli/project.js';
 import { printable, sayOf } from '../cli/talk.js';
-import type { Host } from '../host/host.js';
+import { type Host, HostError } from '../host/host.js';
 import type { Style } from './stage.js';
 
 interface Values {
@@ -41,11 +41,7 @@ export async function collect(
   values: Values,
 ): Promise<TokenReport> {
   const { host } = context;
-  const table =
-    values.prices === undefined
-      ? prices
-      : (readObject(host, values.prices) as PriceTable | undefined);
-  if (table === undefined) throw new UsageError(`there is no price list ${values.prices}`);
+  const table = values.prices === undefined ? prices : priceList(host, values.prices);
   const agents = await findAgents(host, lead, workersOf(values.worker));
   // What is read may be large: optimised code pays.
   const api = context.api(Number.POSITIVE_INFINITY);
@@ -59,6 +55,18 @@ export async function collect(
   }
   for (const tally of tallies) tally.models = counted.models(tally.agent);
   return api.tokenReport({ agents: tallies, prices: table });
+}
+
+/** A price list of a person's own. */
+function priceList(host: Host, path: string): PriceTable {
+  const list = readObject(host, path);
+  if (list === undefined) throw new UsageError(`there is no price list ${path}`);
+  for (const name of ['as_of', 'currency', 'models']) {
+    if (list[name] !== undefined) continue;
+    const help = 'it has as_of, currency and models, as data/model-prices.json of the package';
+    throw new HostError('unreadable', path, `a price list without '${name}'`, help);
+  }
+  return list as unknown as PriceTable;
 }
 
 async function count(

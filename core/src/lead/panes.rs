@@ -93,7 +93,7 @@ pub(super) struct Seen<'l> {
 
 /// The panes of all servers that were listed.
 pub(super) fn seen(servers: &[Listing]) -> Vec<Seen<'_>> {
-    let mut all = Vec::new();
+    let mut all: Vec<Seen<'_>> = Vec::new();
     for listing in servers {
         let from = all.len();
         let lines = listing.text.lines().filter_map(|line| {
@@ -108,10 +108,13 @@ pub(super) fn seen(servers: &[Listing]) -> Vec<Seen<'_>> {
             }
         }
         for pane in all.iter_mut().skip(from) {
-            let pane: &mut Seen<'_> = pane;
             pane.command = commands.iter().find(|(id, _)| *id == pane.id).map(|(_, text)| *text);
         }
     }
+    // tmux lists them as they are laid out.
+    let place =
+        |pane: &Seen<'_>| servers.iter().position(|server| std::ptr::eq(server, pane.listing));
+    all.sort_by_key(|pane| (place(pane), pane.id.trim_start_matches('%').parse::<u64>().ok()));
     all
 }
 

@@ -112,7 +112,7 @@ pub fn wrap_up(facts: &LeadFacts, request: &WrapUpRequest) -> Result<WrapUpAnswe
     };
     match agreed {
         Some(true) => agree(&mut answer, request),
-        Some(false) => answer.stays = stays(request.language, &answer),
+        Some(false) => answer.stays = stays(request.language, &answer, &facts.run),
         None => {}
     }
     Ok(answer)
@@ -178,29 +178,44 @@ fn counted(count: usize, noun: &str) -> String {
 }
 
 /// What stays, and how to remove it later.
-fn stays(language: Language, answer: &WrapUpAnswer) -> Vec<String> {
+fn stays(language: Language, answer: &WrapUpAnswer, run: &str) -> Vec<String> {
     let (panes, mates) = (answer.panes.len(), answer.teammates.len());
     let team = printable(answer.team.as_deref().unwrap_or_default()).into_owned();
-    let mut lines = Vec::new();
-    match language {
-        Language::Ko => {
-            if panes > 0 {
-                lines.push(format!("pane {panes}개가 남습니다. trace pane은 세션이 끝날 때 자동으로 닫히고, 지금 닫으려면: okstra panes close --run-dir <실행 폴더>"));
-            }
-            if mates > 0 {
-                lines.push(format!("팀원 {mates}명이 세션이 끝날 때까지 보입니다. 그 전에 정리하려면 Teams 화면에서 팀 {team}을 지우거나: okstra wrap-up --run-dir <실행 폴더> --answer yes"));
-            }
-        }
-        Language::En => {
-            if panes > 0 {
-                lines.push(format!("{} stay; trace panes are closed when the session ends, all of them now with: okstra panes close --run-dir <run folder>", counted(panes, "pane")));
-            }
-            if mates > 0 {
-                lines.push(format!("{} stay visible until the session ends; earlier in the Teams view (team {team}), or with: okstra wrap-up --run-dir <run folder> --answer yes", counted(mates, "teammate")));
-            }
-        }
+    let run = word(run);
+    let close = format!("okstra panes close --run-dir {run}");
+    let dismiss = format!("okstra wrap-up --run-dir {run} --answer yes");
+    let lines = match language {
+        Language::Ko => [
+            format!(
+                "남은 pane {panes}개: trace pane은 세션이 끝날 때 닫힙니다. 지금 모두 닫으려면: {close}"
+            ),
+            format!(
+                "남은 팀원 {mates}명: 세션이 끝날 때까지 보입니다. 그 전에 정리하려면 Teams 화면에서 팀 {team}을(를) 정리하거나: {dismiss}"
+            ),
+        ],
+        Language::En => [
+            format!(
+                "still open: {}; trace panes are closed when the session ends, all of them now with: {close}",
+                counted(panes, "pane")
+            ),
+            format!(
+                "still visible until the session ends: {}; earlier through the Teams view (team {team}), or with: {dismiss}",
+                counted(mates, "teammate")
+            ),
+        ],
+    };
+    let is_meant = [panes > 0, mates > 0];
+    lines.into_iter().zip(is_meant).filter(|(_, meant)| *meant).map(|(line, _)| line).collect()
+}
+
+/// A path as one word of a command line.
+fn word(path: &str) -> String {
+    let is_plain = |ch: char| ch.is_alphanumeric() || "/._-+:@%".contains(ch);
+    let path = printable(path);
+    if path.chars().all(is_plain) {
+        return path.into_owned();
     }
-    lines
+    format!("'{}'", path.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]
