@@ -95,6 +95,9 @@ zpty -d z
 const NAMES = [
   ...['plan', 'stage', 'ledger', 'worktree', 'handoff', 'hook', 'run'],
   ...['outcome', 'task', 'report', 'install', 'uninstall', 'doctor', 'completion'],
+  ...['plan', 'stage', 'ledger', 'worktree', 'handoff', 'run'],
+  ...['outcome', 'task', 'report', 'progress', 'panes', 'team', 'wrap-up', 'tokens'],
+  'completion',
 ];
 
 describe('bash', () => {
