@@ -361,6 +361,8 @@ pub fn report_pair(path: &str) -> JsValue {
 #[wasm_bindgen(js_name = hookEvent)]
 pub fn hook_event(event: &[u8], plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
     decided(facts, request, |facts, request| hook::react(event, plan, ledger, facts, &request))
+}
+
 /// The panes of a run that are left.
 #[wasm_bindgen(js_name = listPanes)]
 pub fn list_panes(facts: &str) -> JsValue {

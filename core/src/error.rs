@@ -209,9 +209,8 @@ pub enum ErrorCode {
     NewerRecord,
     /// [`InstallRefusal::Taken`].
     FileTaken,
-    /// [`BundleError::Json`], [`WorktreeRefusal::Broken`], [`InstallRefusal::Broken`] or
-    /// [`InstallRefusal::Comment`].
-    /// [`BundleError::Json`], [`WorktreeRefusal::Broken`] or [`LeadRefusal::BrokenTeam`].
+    /// [`BundleError::Json`], [`WorktreeRefusal::Broken`], [`InstallRefusal::Broken`],
+    /// [`InstallRefusal::Comment`] or [`LeadRefusal::BrokenTeam`].
     BrokenJson,
     /// [`BundleError::OtherTask`].
     OtherTask,

@@ -88,11 +88,11 @@ import type {
   TagRequest,
   TaskFacts,
   TaskWorktreeRequest,
-  UninstallFacts,
-  UninstallRequest,
   TeamAnswer,
   TokenReport,
   TokenRequest,
+  UninstallFacts,
+  UninstallRequest,
   UsageBatch,
   VerifyRequest,
   WrapUpAnswer,
@@ -567,6 +567,8 @@ export declare function hookEvent(
   facts: FactsInput,
   request: Partial<HookRequest>,
 ): Decision<HookAnswer>;
+
+/**
  * The panes of a run that are left: never the lead's, nor a person's.
  *
  * @throws {OkstraError} for a team config that cannot be read.

@@ -94,9 +94,19 @@ zpty -d z
 /** What stands at the first place of a command line. */
 const NAMES = [
   ...['plan', 'stage', 'ledger', 'worktree', 'handoff', 'hook', 'run'],
-  ...['outcome', 'task', 'report', 'install', 'uninstall', 'doctor', 'completion'],
-  ...['plan', 'stage', 'ledger', 'worktree', 'handoff', 'run'],
-  ...['outcome', 'task', 'report', 'progress', 'panes', 'team', 'wrap-up', 'tokens'],
+  ...[
+    'outcome',
+    'task',
+    'report',
+    'install',
+    'uninstall',
+    'doctor',
+    'progress',
+    'panes',
+    'team',
+    'wrap-up',
+    'tokens',
+  ],
   'completion',
 ];
 

@@ -8,8 +8,8 @@
 
 import type { Gh } from './gh.js';
 import type { Git } from './git/git.js';
-import type { NotedPlan } from './sessions.js';
 import type { Scanned } from './scan.js';
+import type { NotedPlan } from './sessions.js';
 import type { Tmux } from './tmux.js';
 
 /** Standard streams by descriptor number. */

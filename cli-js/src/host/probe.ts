@@ -8,18 +8,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { codeOf, explain } from './fault.js';
 import { type Host, HostError } from './host.js';
 import { withLockOn } from './lock.js';
 import { type Spawned, spawnProgram } from './spawn.js';
-
-/** The folder of a person's settings of Claude Code: `$CLAUDE_CONFIG_DIR`, else `~/.claude`. */
-export function claudeFolder(env: Host['env']): string {
-  const given = env.CLAUDE_CONFIG_DIR;
-  if (given !== undefined && given !== '') return resolve(given);
-  return join(resolve(process.getBuiltinModule('node:os').homedir()), '.claude');
-}
 
 /** Runs a program and answers what it says; nothing where there is no such program. */
 export async function ask(

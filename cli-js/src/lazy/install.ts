@@ -18,8 +18,9 @@ import { FINDINGS, OK, UsageError } from '../cli/exit.js';
 import { okstraFolder, projectRootOf } from '../cli/project.js';
 import { printable, printableJson, say } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
+import { claudeFolder } from '../host/home.js';
 import { type Host, HostError } from '../host/host.js';
-import { ask, claudeFolder, lockFault, sweepNow, wantWritable } from '../host/probe.js';
+import { ask, lockFault, sweepNow, wantWritable } from '../host/probe.js';
 
 /** What the commands were called with. */
 interface Values {

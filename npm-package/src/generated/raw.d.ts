@@ -34,6 +34,11 @@ export function checkPlan(source: Uint8Array | number[], strict: number, max_ste
 export function createTask(request: string): any;
 
 /**
+ * What is wrong with okstra on this machine.
+ */
+export function diagnose(facts: string): any;
+
+/**
  * Applies every repair the findings carry.
  */
 export function fixPlan(source: Uint8Array | number[], strict: number, max_steps: number, contract: number, require_approval: number): any;
@@ -42,6 +47,11 @@ export function fixPlan(source: Uint8Array | number[], strict: number, max_steps
  * Which stages can be handed over, and why others cannot.
  */
 export function handOver(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
+ * What a hook answers to an event of a session.
+ */
+export function hookEvent(event: Uint8Array | number[], plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
 
 /**
  * The panes of a run that are left.
@@ -79,9 +89,19 @@ export function planDiff(old: Uint8Array | number[], _new: Uint8Array | number[]
 export function planGraph(source: Uint8Array | number[]): any;
 
 /**
+ * What to write so that okstra is installed.
+ */
+export function planInstall(facts: string, request: string): any;
+
+/**
  * Where the things around a plan lie. An empty `project_root` says that none is known.
  */
 export function planLayout(plan: string, project_root: string): any;
+
+/**
+ * What to take away again.
+ */
+export function planUninstall(facts: string, request: string): any;
 
 /**
  * Prepares a run.
@@ -101,6 +121,11 @@ export function provokePanic(): void;
  * Which worktrees may be removed.
  */
 export function pruneWorktrees(entries: string, request: string): any;
+
+/**
+ * What is installed.
+ */
+export function readInstalled(facts: string): any;
 
 /**
  * The registry of worktrees.
@@ -315,8 +340,10 @@ export interface InitOutput {
     readonly checkMerge: (a: number, b: number) => any;
     readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly createTask: (a: number, b: number) => any;
+    readonly diagnose: (a: number, b: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly handOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly hookEvent: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => any;
     readonly listPanes: (a: number, b: number) => any;
     readonly lockName: (a: number, b: number) => any;
     readonly paneTags: (a: number, b: number) => any;
@@ -324,10 +351,13 @@ export interface InitOutput {
     readonly planCandidates: (a: number, b: number) => any;
     readonly planDiff: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly planGraph: (a: number, b: number) => any;
+    readonly planInstall: (a: number, b: number, c: number, d: number) => any;
     readonly planLayout: (a: number, b: number, c: number, d: number) => any;
+    readonly planUninstall: (a: number, b: number, c: number, d: number) => any;
     readonly prepareRun: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly provokePanic: () => void;
     readonly pruneWorktrees: (a: number, b: number, c: number, d: number) => any;
+    readonly readInstalled: (a: number, b: number) => any;
     readonly readRegistry: (a: number, b: number) => any;
     readonly readUsage: (a: number, b: number) => any;
     readonly reapPanes: (a: number, b: number) => any;

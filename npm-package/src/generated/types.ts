@@ -357,9 +357,13 @@ export type BeginRequest = {
    */
   branch: string;
   /**
-   * The commit it starts from.
+   * The commit it starts from; missing where the merge that it starts from is yet to be made.
    */
   base?: string;
+  /**
+   * The commit that the task starts from, if none is fixed yet.
+   */
+  implementation_base?: string;
   /**
    * The claim it is made for.
    */
@@ -677,6 +681,24 @@ export type ClaimAnswer = {
    * What each dependency leaves to this stage.
    */
   carry_in: Array<CarryIn>;
+};
+
+/**
+ * A claim that nobody is heard of any more.
+ */
+export type ClaimFacts = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * `dead` or `quiet`.
+   */
+  liveness: string;
+  /**
+   * The command that frees it.
+   */
+  free: string;
 };
 
 /**
@@ -1016,6 +1038,88 @@ export type DiffAnswer = {
 };
 
 /**
+ * What the host has found.
+ */
+export type DoctorFacts = {
+  /**
+   * The version of this okstra.
+   */
+  version: string;
+  /**
+   * That of Node.
+   */
+  node: string;
+  /**
+   * What git says of its version; missing where there is none.
+   */
+  git?: string;
+  /**
+   * The same of tmux.
+   */
+  tmux?: string;
+  /**
+   * The same of Claude Code.
+   */
+  client?: string;
+  /**
+   * Each place okstra was installed into.
+   */
+  installations: Array<InstallationFacts>;
+  /**
+   * Why the record of what is installed cannot be read.
+   */
+  record_fault?: string;
+  /**
+   * The folders in which locks were tried.
+   */
+  locks: Array<LockFacts>;
+  /**
+   * The ledgers of the project.
+   */
+  ledgers: Array<LedgerFacts>;
+  /**
+   * Claims that nobody is heard of any more.
+   */
+  claims: Array<ClaimFacts>;
+};
+
+/**
+ * Everything that was looked at.
+ */
+export type DoctorReport = {
+  /**
+   * One line each.
+   */
+  rows: Array<DoctorRow>;
+  /**
+   * Whether nothing failed.
+   */
+  ok: boolean;
+};
+
+/**
+ * One thing that was looked at.
+ */
+export type DoctorRow = {
+  /**
+   * What was looked at.
+   */
+  check: string;
+  /**
+   * How it is.
+   */
+  health: Health;
+  /**
+   * What was found, in one line.
+   */
+  found: string;
+  /**
+   * How to mend it, or `null`.
+   */
+  mend: string | null;
+};
+
+/**
  * A finished stage.
  */
 export type DoneAnswer = {
@@ -1162,6 +1266,24 @@ export type Effect =
        * What it was read as; `null` where it was not there.
        */
       if_unchanged: string | null;
+    }
+  | {
+      kind: 'remove';
+      /**
+       * The file.
+       */
+      path: string;
+      /**
+       * What it was read as.
+       */
+      if_unchanged: string;
+    }
+  | {
+      kind: 'remove-folder';
+      /**
+       * The folder.
+       */
+      path: string;
     };
 
 /**
@@ -1184,6 +1306,11 @@ export type EntryRequest = {
    * The commit it started from, where that is known only now.
    */
   base?: string;
+  /**
+   * Whether what the claim fixed for the whole task is taken back too, where nothing else of the
+   * task is registered: it never began.
+   */
+  undo?: boolean;
 };
 
 /**
@@ -1231,6 +1358,8 @@ export type ErrorCode =
   | 'forbidden-push'
   | 'unknown-task-type'
   | 'missing-plan'
+  | 'newer-record'
+  | 'file-taken'
   | 'broken-json'
   | 'other-task'
   | 'out-of-order'
@@ -1443,6 +1572,20 @@ export type FieldChange = {
    * What it is.
    */
   to: string;
+};
+
+/**
+ * What is done to one file.
+ */
+export type FileChange = {
+  /**
+   * The file.
+   */
+  path: string;
+  /**
+   * What is done to it.
+   */
+  change: InstallChange;
 };
 
 /**
@@ -1698,6 +1841,11 @@ export type Graph = {
 export type GraphFormat = 'json' | 'mermaid' | 'dot';
 
 /**
+ * What happens when a session edits a file that its stage does not cover.
+ */
+export type Guard = 'off' | 'warn' | 'ask' | 'deny';
+
+/**
  * What may be handed over.
  */
 export type HandoffAnswer = {
@@ -1828,6 +1976,11 @@ export type HeadFate =
   | { kind: 'lost' };
 
 /**
+ * How something is.
+ */
+export type Health = 'OK' | 'WARN' | 'FAIL';
+
+/**
  * What became of the recorded heads.
  */
 export type HistoryAnswer = {
@@ -1870,6 +2023,309 @@ export type HistoryRequest = {
 };
 
 /**
+ * What okstra answers to an event.
+ */
+export type HookAnswer = {
+  /**
+   * The document for the client's standard output.
+   */
+  output: HookOutput;
+  /**
+   * Whether the event is about this plan: then no other plan of the session is asked.
+   */
+  concerned: boolean;
+  /**
+   * The stages that nobody builds any more from now on.
+   */
+  ended: Array<number>;
+  /**
+   * The stage whose evidence was judged: ask again with it in the request's `judged`, as the
+   * message may hold evidence of another one.
+   */
+  judged: number | null;
+  /**
+   * The claims whose missing evidence is pointed out by this answer.
+   */
+  told: Array<string>;
+};
+
+/**
+ * A document as the client reads it; empty where there is nothing to say.
+ */
+export type HookOutput = {
+  /**
+   * `block`: the session goes on instead of stopping.
+   */
+  decision?: string;
+  /**
+   * What it is told then.
+   */
+  reason?: string;
+  /**
+   * What the person sees.
+   */
+  systemMessage?: string;
+  /**
+   * What belongs to one event alone.
+   */
+  hookSpecificOutput?: HookSpecificOutput;
+};
+
+/**
+ * What the host found out about an event. Paths are real, absolute and written with `/`.
+ */
+export type HookRequest = {
+  /**
+   * What to do about edits that the stage does not cover. Default `warn`.
+   */
+  guard: Guard;
+  /**
+   * The file that the tool works on.
+   */
+  file?: string;
+  /**
+   * The folder the session is in.
+   */
+  cwd?: string;
+  /**
+   * The worktrees that are registered for the plan's task.
+   */
+  worktrees: Array<StageFolder>;
+  /**
+   * The claims whose missing evidence was pointed out already.
+   */
+  told: Array<string>;
+  /**
+   * The stages whose evidence was judged already.
+   */
+  judged: Array<number>;
+  /**
+   * The state of the claim's worktree; missing until the core asks for it.
+   */
+  git?: GitFacts;
+};
+
+/**
+ * What belongs to one event alone. Without the name of the event the client throws the whole
+ * document away.
+ */
+export type HookSpecificOutput = {
+  /**
+   * The event.
+   */
+  hookEventName: string;
+  /**
+   * What the session is told.
+   */
+  additionalContext?: string;
+  /**
+   * `ask` or `deny`. Never `allow`, which would pass over the person's own permissions.
+   */
+  permissionDecision?: string;
+  /**
+   * Why.
+   */
+  permissionDecisionReason?: string;
+};
+
+/**
+ * What is done.
+ */
+export type InstallAnswer = {
+  /**
+   * Whose configuration it is.
+   */
+  scope: Scope;
+  /**
+   * Its folder.
+   */
+  root: string;
+  /**
+   * What is done to files, in order.
+   */
+  changes: Array<FileChange>;
+  /**
+   * Files that somebody has changed since they were installed, and that stay.
+   */
+  kept: Array<string>;
+  /**
+   * Whether anything was installed there.
+   */
+  was_installed: boolean;
+};
+
+/**
+ * What was decided about one file.
+ */
+export type InstallChange = 'create' | 'update' | 'remove';
+
+/**
+ * What an installation needs to know.
+ */
+export type InstallFacts = {
+  /**
+   * The version that is installed.
+   */
+  version: string;
+  /**
+   * The folder of the package that installs.
+   */
+  package: string;
+  /**
+   * The folder of Claude Code's configuration.
+   */
+  root: string;
+  /**
+   * The path of the launcher as the hooks name it.
+   */
+  launcher: string;
+  /**
+   * The plugin's `hooks.json`.
+   */
+  hooks: string;
+  /**
+   * The files to write, each with what is there now, and what else the record names.
+   */
+  files: Array<InstallFile>;
+  /**
+   * The settings.
+   */
+  settings: InstalledFile;
+  /**
+   * The record.
+   */
+  record: RecordFacts;
+  /**
+   * The folders of all of these that are not there yet, the outermost first.
+   */
+  missing_folders: Array<string>;
+};
+
+/**
+ * A file to write.
+ */
+export type InstallFile = {
+  /**
+   * Its path.
+   */
+  path: string;
+  /**
+   * What okstra writes; missing where this version has no such file any more.
+   */
+  text?: string;
+  /**
+   * What is there; missing where nothing is.
+   */
+  found?: string;
+};
+
+/**
+ * How to install.
+ */
+export type InstallRequest = {
+  /**
+   * Whose configuration it is.
+   */
+  scope: Scope;
+  /**
+   * Whether Claude Code's own plugins do it, so that it is only recorded.
+   */
+  plugin: boolean;
+  /**
+   * Whether files and hooks that others made or changed are replaced.
+   */
+  force: boolean;
+};
+
+/**
+ * One place okstra was installed into.
+ */
+export type Installation = {
+  /**
+   * Whose configuration it is.
+   */
+  scope: Scope;
+  /**
+   * The folder of the configuration.
+   */
+  root: string;
+  /**
+   * Whether it was done through Claude Code's plugins.
+   */
+  plugin: boolean;
+  /**
+   * The okstra that did it.
+   */
+  version: string;
+  /**
+   * The files, in the order they were written.
+   */
+  files: Array<RecordedFile>;
+  /**
+   * The folders that okstra made, the outermost first.
+   */
+  folders: Array<string>;
+  /**
+   * What was done to the settings; `null` where nothing was.
+   */
+  settings: RecordedSettings | null;
+};
+
+/**
+ * A place okstra was installed into, as it is now.
+ */
+export type InstallationFacts = {
+  /**
+   * What was recorded.
+   */
+  installation: Installation;
+  /**
+   * The files as they are, in the order of the record.
+   */
+  found: Array<string | null>;
+  /**
+   * The settings as they are.
+   */
+  settings?: string;
+  /**
+   * The package that the launcher finds; missing where it finds none.
+   */
+  package?: string;
+};
+
+/**
+ * What is installed.
+ */
+export type Installed = {
+  /**
+   * Each place okstra was installed into.
+   */
+  installations: Array<Installation>;
+  /**
+   * The folders around the record that okstra made, the outermost first.
+   */
+  folders: Array<string>;
+  /**
+   * The package that installed last, where the launcher may look; empty where it is not known.
+   */
+  package: string;
+};
+
+/**
+ * A file as it is.
+ */
+export type InstalledFile = {
+  /**
+   * Its path.
+   */
+  path: string;
+  /**
+   * What is there; missing where nothing is.
+   */
+  found?: string;
+};
+
+/**
  * The language of the question.
  */
 export type Language = 'en' | 'ko';
@@ -1903,6 +2359,28 @@ export type LeadFacts = {
    * The panes of each server of tmux that could be asked.
    */
   servers: Array<Listing>;
+};
+
+/**
+ * A ledger.
+ */
+export type LedgerFacts = {
+  /**
+   * The ledger.
+   */
+  path: string;
+  /**
+   * How a command names its plan.
+   */
+  plan: string;
+  /**
+   * How many lines cannot be used.
+   */
+  bad: number;
+  /**
+   * Why it cannot be looked at.
+   */
+  fault?: string;
 };
 
 /**
@@ -2039,6 +2517,20 @@ export type Listing = {
 };
 
 /**
+ * A folder in which locks were tried.
+ */
+export type LockFacts = {
+  /**
+   * The folder.
+   */
+  folder: string;
+  /**
+   * Why they do not work there; missing where they do.
+   */
+  fault?: string;
+};
+
+/**
  * Work that is nowhere else.
  */
 export type Loss = {
@@ -2068,6 +2560,10 @@ export type Maker = {
    * Its start, as the host writes it.
    */
   pid_start?: string;
+  /**
+   * The session it works for: a second claim of that session waits for this one.
+   */
+  session?: string;
 };
 
 /**
@@ -2900,6 +3396,10 @@ export type PruneEntry = {
    */
   stages: Array<number>;
   /**
+   * Whether the repository of the project is not there to be asked.
+   */
+  project_missing: boolean;
+  /**
    * Whether git has it locked.
    */
   locked: boolean;
@@ -3036,6 +3536,20 @@ export type Readiness =
   | 'broken';
 
 /**
+ * The record as it lies on disk.
+ */
+export type RecordFacts = {
+  /**
+   * Its absolute path.
+   */
+  path: string;
+  /**
+   * Its text; missing where there is none.
+   */
+  text?: string;
+};
+
+/**
  * What was recorded.
  */
 export type Recorded = {
@@ -3059,6 +3573,50 @@ export type Recorded = {
    * What the person should know.
    */
   warnings: Array<string>;
+};
+
+/**
+ * A file of okstra's.
+ */
+export type RecordedFile = {
+  /**
+   * Its path.
+   */
+  path: string;
+  /**
+   * The digest of what okstra wrote.
+   */
+  sha256: string;
+};
+
+/**
+ * What was done to a settings file.
+ */
+export type RecordedSettings = {
+  /**
+   * The file.
+   */
+  path: string;
+  /**
+   * Whether okstra made it.
+   */
+  created: boolean;
+  /**
+   * The digest of what okstra wrote.
+   */
+  sha256: string;
+  /**
+   * The edits, in their order.
+   */
+  edits: Array<SettingsEdit>;
+  /**
+   * The objects and lists that okstra made to hold its hooks: `hooks`, `hooks/Stop`.
+   */
+  made: Array<string>;
+  /**
+   * The hooks as they were written, by event.
+   */
+  hooks: unknown;
 };
 
 /**
@@ -3366,6 +3924,10 @@ export type Reserved = {
    */
   stages: Array<number>;
   /**
+   * Those of them of whose maker nothing can be known, ascending.
+   */
+  unknown: Array<number>;
+  /**
    * The stages whose worktree was begun by a process that is gone, ascending.
    */
   abandoned: Array<number>;
@@ -3487,6 +4049,29 @@ export type RunRequest = {
  * What two commits have in common.
  */
 export type Sameness = 'tree' | 'patch';
+
+/**
+ * Whose configuration of Claude Code it is.
+ */
+export type Scope = 'user' | 'project';
+
+/**
+ * One edit of a settings file, to be undone in the order from the last.
+ */
+export type SettingsEdit = {
+  /**
+   * Where, in bytes.
+   */
+  at: number;
+  /**
+   * How many bytes were written.
+   */
+  length: number;
+  /**
+   * What stood there before: white space, if anything.
+   */
+  removed: string;
+};
 
 /**
  * How much a finding weighs: an error makes the plan unusable, a warning does not.
@@ -3619,6 +4204,11 @@ export type SignOfLife = {
    * When, with its zone.
    */
   at: string;
+  /**
+   * What became of the process it runs in now; missing where nobody knows of one. A session that
+   * was resumed runs in another than its claims name.
+   */
+  process?: ProcessState;
 };
 
 /**
@@ -3752,6 +4342,20 @@ export type StageChange =
        */
       to: string | null;
     };
+
+/**
+ * The worktree of a stage.
+ */
+export type StageFolder = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * Its folder.
+   */
+  path: string;
+};
 
 /**
  * A stage with the commit it ended with.
@@ -4441,6 +5045,46 @@ export type TouchingDiff = {
 };
 
 /**
+ * What taking it out needs to know.
+ */
+export type UninstallFacts = {
+  /**
+   * The folder of Claude Code's configuration.
+   */
+  root: string;
+  /**
+   * The files that the record names, as they are now.
+   */
+  files: Array<InstalledFile>;
+  /**
+   * The settings that the record names.
+   */
+  settings: InstalledFile;
+  /**
+   * The record.
+   */
+  record: RecordFacts;
+};
+
+/**
+ * How to take it out.
+ */
+export type UninstallRequest = {
+  /**
+   * Whose configuration it is.
+   */
+  scope: Scope;
+  /**
+   * Whether it was done by Claude Code's own plugins.
+   */
+  plugin: boolean;
+  /**
+   * Whether files that somebody has changed go too.
+   */
+  force: boolean;
+};
+
+/**
  * The lines of a batch that tell of usage.
  */
 export type UsageBatch = {
@@ -4599,6 +5243,10 @@ export type WorktreeAction =
        * The stage.
        */
       stage: number;
+      /**
+       * The claim it was made for.
+       */
+      claim_id: string | null;
     }
   | {
       kind: 'adopt';
