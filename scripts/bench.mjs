@@ -635,12 +635,12 @@ function panes() {
 }
 
 function sizes() {
-  console.log('\nSize of okstra.wasm (goal: under 500 KB compressed)');
+  console.log('\nSize of okstra.wasm (goal: under 550 KB compressed)');
   const wasm = readFileSync(join(root, 'npm-package/dist/okstra.wasm'));
   const kilobytes = (length) => `${(length / 1e3).toFixed(1)} KB`;
   row('raw', kilobytes(wasm.length));
   const gzip = gzipSync(wasm, { level: 9 }).length;
-  row('gzip', kilobytes(gzip), goal(gzip < 500_000));
+  row('gzip', kilobytes(gzip), goal(gzip < 550_000));
   row('brotli', kilobytes(brotliCompressSync(wasm).length));
 }
 
