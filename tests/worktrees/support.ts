@@ -20,12 +20,23 @@ const BIN = fileURLToPath(new URL('../../npm-package/bin/okstra.js', import.meta
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-afterEach(() => {
+afterEach(async () => {
   for (const child of running) child.kill('SIGKILL');
-  // What a session's end started may still be at work in it.
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 40 });
+  for (const folder of folders) await removed(folder);
   folders.clear();
 });
+
+/** Removes a folder. What a session's end started may still be at work in it, and make more. */
+async function removed(folder: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (tries === 40) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
+}
 
 /** How a process ended. */
 export interface Ended {
