@@ -1,5 +1,8 @@
 /** Panes on real servers of tmux, which each test starts and ends. */
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { planText } from '../cli/plans.js';
+import { hook, recorded, until } from '../hook/support.js';
 import { CONFIG, Desk, SESSION, teamConfig } from './support.js';
 
 let desk: Desk;
@@ -107,6 +110,20 @@ describe('okstra panes', () => {
     expect(desk.panes('one').sort()).toEqual([lead, person, worker, other, foreign].sort());
     expect(desk.panes('one')).not.toContain(trace);
     expect(await desk.okstra(env, 'panes', 'reap')).toMatchObject({ exit: 2, stdout: '' });
+  });
+
+  it('a session that ends leaves no traces behind', async () => {
+    const { lead, person, worker, trace, other, env } = await crowd();
+    desk.write('project/plan.md', planText([{}], '\n- [x] Approved\n'));
+    const claim = ['stage', 'claim', '--plan', 'project/plan.md', '--no-worktree'];
+    const claimed = await desk.okstra(env, ...claim, '--session', SESSION);
+    expect(claimed.stderr).toBe('');
+    const project = join(desk.folder, 'project');
+    const event = recorded('SessionEnd.other.json', project);
+    const ended = hook(event, { cwd: project, env: { ...desk.env, ...env } });
+    expect(ended).toMatchObject({ status: 0, stdout: '{}\n', stderr: '' });
+    await until(() => !desk.panes('one').includes(trace), 'the trace is closed');
+    expect(desk.panes('one').sort()).toEqual([lead, person, worker, other].sort());
   });
 
   it("knows a teammate's pane by what was started in it", async () => {

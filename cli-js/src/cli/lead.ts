@@ -1,5 +1,5 @@
 /** What is gathered around a run: its folder, who leads it, the team, the panes. */
-import type { LeadFacts, Listing, TeamFile } from '../../../npm-package/src/index.js';
+import type { LeadFacts, Listing, Pane, TeamFile } from '../../../npm-package/src/index.js';
 import { type Host, HostError } from '../host/host.js';
 import type { Context } from './context.js';
 import { UsageError } from './exit.js';
@@ -119,6 +119,18 @@ export async function gather(context: Context, run: Run, values: LeadValues): Pr
     teams,
     servers,
   };
+}
+
+/** The trace panes that a session has left, of whatever run. */
+export async function tracesOf(
+  context: Context,
+  session: string,
+  values: Pick<LeadValues, 'tmuxServer'>,
+): Promise<Pane[]> {
+  const nowhere = { folder: '', sequence: undefined, session: undefined };
+  const around = await gather(context, nowhere, values);
+  const facts: LeadFacts = { ...around, lead_session: session };
+  return facts.servers.length === 0 ? [] : context.api(0).reapPanes(facts).panes;
 }
 
 function asked(host: Host, run: Run, teams: readonly TeamFile[], named?: string): Asked[] {

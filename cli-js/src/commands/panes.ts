@@ -1,9 +1,9 @@
 /** `okstra panes`: the panes of tmux that belong to a run. */
-import type { LeadFacts, Pane } from '../../../npm-package/src/index.js';
+import type { Pane } from '../../../npm-package/src/index.js';
 import type { Context } from '../cli/context.js';
 import { command, type Noun } from '../cli/define.js';
 import { OK, UsageError } from '../cli/exit.js';
-import { gather, leadOptions, openRun, ownServer, whileRewritten } from '../cli/lead.js';
+import { gather, leadOptions, openRun, ownServer, tracesOf, whileRewritten } from '../cli/lead.js';
 import { printableJson, say } from '../cli/talk.js';
 import type { Host } from '../host/host.js';
 
@@ -86,10 +86,7 @@ const reap = command({
     if (ended === undefined || ended === '') {
       throw new UsageError('which session? give --session ID');
     }
-    const nowhere = { folder: '', sequence: undefined, session: undefined };
-    const facts: LeadFacts = { ...(await gather(context, nowhere, values)), lead_session: ended };
-    const panes = facts.servers.length === 0 ? [] : context.api(0).reapPanes(facts).panes;
-    return closeAll(host, panes, values);
+    return closeAll(host, await tracesOf(context, ended, values), values);
   },
 });
 

@@ -17,6 +17,9 @@ import {
   whileRewritten,
   withLog,
 } from '../cli/lead.js';
+
+export { tracesOf } from '../cli/lead.js';
+
 import { printable } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
 import { HostError } from '../host/host.js';

@@ -161,10 +161,7 @@ function together(outputs: readonly HookOutput[]): HookOutput {
   };
 }
 
-/**
- * Does what is to be done after a session. Steps that later versions add, as clearing away the
- * session's panes, belong here, each with a failure of its own.
- */
+/** Does what is to be done after a session; each step has a failure of its own. */
 export async function ended(text: string): Promise<void> {
   const { event, session, plans, process }: Ended = JSON.parse(text);
   const payload = Buffer.from(JSON.stringify(event));
@@ -187,7 +184,16 @@ export async function ended(text: string): Promise<void> {
     });
     await triedLater(plan, () => recordOutcome(plan));
   }
+  await triedLater('tmux', () => reap(session));
   forgetSessions(host.env, Date.now());
+}
+
+/** Closes the trace panes that the session has left. */
+async function reap(session: string): Promise<void> {
+  if (host.env.TMUX === undefined) return;
+  const { tracesOf } = await import('./lead.js');
+  const panes = await tracesOf(context, session, { tmuxServer: undefined });
+  if (panes.length > 0) await (await host.tmux()).close(panes);
 }
 
 /** The session that ends may have finished the last stage: then that is recorded. */
