@@ -132,6 +132,8 @@ pub enum StagePart {
     Validation,
     /// `Carry-In`.
     CarryIn,
+    /// Anything else in the row or the section, which evidence is held to as well.
+    Wording,
 }
 
 /// What became of one stage.
@@ -181,6 +183,13 @@ pub fn diff(old: &Plan, new: &Plan) -> PlanDiff {
         .zip(&old.stages)
         .filter_map(|(to, was)| Some((was.stage_number?, new.stages.get((*to)?)?.stage_number?)))
         .collect();
+    // A dependency on what is no stage stays what it is.
+    let is_stage = FirstOf::new(
+        old.stages.iter().enumerate().filter_map(|(at, stage)| Some((stage.stage_number?, at))),
+    );
+    let now_of = |stage: u32| {
+        number_now.get(&stage).copied().or_else(|| (!is_stage.contains(stage)).then_some(stage))
+    };
     let mut stages: Vec<StageDiff> = new
         .stages
         .iter()
@@ -189,7 +198,7 @@ pub fn diff(old: &Plan, new: &Plan) -> PlanDiff {
             Some(was) => StageDiff {
                 old: Some(name(was)),
                 new: Some(name(now)),
-                changes: changes(was, now, &number_now),
+                changes: changes(was, now, &now_of),
             },
             None => {
                 StageDiff { old: None, new: Some(name(now)), changes: vec![StageChange::Added] }
@@ -215,9 +224,10 @@ fn matched(old: &[Stage], new: &[Stage]) -> Vec<Option<usize>> {
     let mut pairs = Pairs { became: vec![None; old.len()], taken: vec![false; new.len()] };
     let number = |stage: &Stage| stage.stage_number.unwrap_or_default().to_string();
     let title = |stage: &Stage| plain_title(&stage.title);
-    pairs.match_by(old, new, &|stage| Some(format!("{}\n{}", number(stage), title(stage))));
-    pairs.match_by(old, new, &|stage| Some(title(stage)));
-    pairs.match_by(old, new, &|stage| {
+    let both = |stage: &Stage| Some(format!("{}\n{}", number(stage), title(stage)));
+    pairs.match_by(old, new, true, &both);
+    pairs.match_by(old, new, false, &|stage| Some(title(stage)));
+    pairs.match_by(old, new, false, &|stage| {
         let steps = &stage.section.as_ref()?.steps;
         let text: Vec<String> = steps.iter().map(content).collect();
         (!text.is_empty()).then(|| text.join("\n"))
@@ -257,8 +267,15 @@ impl Pairs {
         }
     }
 
-    /// Pairs stages whose key is in both plans exactly once among those without a partner.
-    fn match_by(&mut self, old: &[Stage], new: &[Stage], key: &dyn Fn(&Stage) -> Option<String>) {
+    /// Pairs stages whose key is in both plans exactly once among those without a partner; where
+    /// `many`, also keys that are in both equally often, in their order.
+    fn match_by(
+        &mut self,
+        old: &[Stage],
+        new: &[Stage],
+        many: bool,
+        key: &dyn Fn(&Stage) -> Option<String>,
+    ) {
         let mut found: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
         for (at, stage) in old.iter().enumerate() {
             if self.became.get(at).is_some_and(Option::is_none)
@@ -275,8 +292,11 @@ impl Pairs {
             }
         }
         for pair in found.into_values() {
-            if let ([old], [new]) = (pair.0.as_slice(), pair.1.as_slice()) {
-                self.pair(*old, *new);
+            let (old, new) = pair;
+            if old.len() == new.len() && (many || old.len() == 1) {
+                for (old, new) in old.into_iter().zip(new) {
+                    self.pair(old, new);
+                }
             }
         }
     }
@@ -320,7 +340,7 @@ fn squeezed(text: &str) -> String {
 }
 
 /// What happened to a stage that is in both plans.
-fn changes(was: &Stage, now: &Stage, number_now: &BTreeMap<u32, u32>) -> Vec<StageChange> {
+fn changes(was: &Stage, now: &Stage, now_of: &dyn Fn(u32) -> Option<u32>) -> Vec<StageChange> {
     let mut changes = Vec::new();
     if was.stage_number != now.stage_number {
         changes.push(StageChange::Reordered { from: was.stage_number, to: now.stage_number });
@@ -333,7 +353,7 @@ fn changes(was: &Stage, now: &Stage, number_now: &BTreeMap<u32, u32>) -> Vec<Sta
         (true, false) => changes.push(StageChange::Restored),
         _ => {}
     }
-    changes.extend(rewired(was, now, number_now));
+    changes.extend(rewired(was, now, now_of));
     let none = Vec::new();
     let steps = |stage: &'_ Stage| stage.section.as_ref().map(|it| it.steps.clone());
     let (old_steps, new_steps) = (steps(was), steps(now));
@@ -372,12 +392,12 @@ fn changes(was: &Stage, now: &Stage, number_now: &BTreeMap<u32, u32>) -> Vec<Sta
     changes
 }
 
-fn rewired(was: &Stage, now: &Stage, number_now: &BTreeMap<u32, u32>) -> Option<StageChange> {
+fn rewired(was: &Stage, now: &Stage, now_of: &dyn Fn(u32) -> Option<u32>) -> Option<StageChange> {
     let mut kept: Vec<u32> = Vec::new();
     let mut removed = Vec::new();
     for old in &was.depends_on {
-        match number_now.get(old).filter(|new| now.depends_on.binary_search(new).is_ok()) {
-            Some(new) => kept.push(*new),
+        match now_of(*old).filter(|new| now.depends_on.binary_search(new).is_ok()) {
+            Some(new) => kept.push(new),
             None => removed.push(*old),
         }
     }

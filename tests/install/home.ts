@@ -62,16 +62,14 @@ export class Home {
     return { exit: status, stdout, stderr };
   }
 
-  /** As somebody who may not do everything. */
-  runAs(uid: number, ...args: string[]): Ended {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
-      cwd: this.cwd,
-      env: this.#environment(),
-      encoding: 'utf8',
-      uid,
-      gid: uid,
-      timeout: 30_000,
-    });
+  /** Without the rights of root: what is read-only is so for root as well. */
+  runBare(...args: string[]): Ended {
+    const none = ['--bounding-set=-all', '--inh-caps=-all'];
+    const { status, stdout, stderr } = spawnSync(
+      'setpriv',
+      [...none, process.execPath, bin, ...args],
+      { cwd: this.cwd, env: this.#environment(), encoding: 'utf8', timeout: 30_000 },
+    );
     return { exit: status, stdout, stderr };
   }
 

@@ -139,6 +139,26 @@ describe('okstra task', () => {
     expect(ended.stderr).toContain(why);
   });
 
+  it('lists past what is no task, and takes no list for a manifest', async () => {
+    const stray = {
+      '.okstra/tasks/README.md': 'x',
+      '.okstra/tasks/web/x/task-manifest.json': '[]',
+    };
+    const ended = await new World(filesOf(stray)).run('task', 'list', '--json');
+    expect(JSON.parse(ended.stdout).tasks).toHaveLength(1);
+    expect(ended.stderr).toContain('task-manifest.json:1:1: not usable as JSON: not an object');
+    const again = ['task', 'create', '--task-group', 'web', '--task-id', 'x'];
+    const refused = await new World(filesOf(stray)).run(...again);
+    expect(refused).toMatchObject({ exit: 2, stdout: '', files: {} });
+  });
+
+  it('never takes the records of another task for its own', async () => {
+    const other = { [MANIFEST]: (filesOf()[MANIFEST] ?? '').replace('web:login', 'web:lo/gin') };
+    const ended = await new World(filesOf(other)).run(...reconcile);
+    expect(ended).toMatchObject({ stdout: '', files: {} });
+    expect(ended.stderr).toContain("belongs to the task 'shop:web:lo/gin'");
+  });
+
   it('previews', async () => {
     const ended = await new World(filesOf()).run(...create, '--dry-run', '--json');
     expect(ended).toMatchObject({ exit: 0, files: {} });

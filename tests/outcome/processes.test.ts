@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -122,4 +123,17 @@ it('a record that is a link out of the project is not followed', async () => {
   expect(readFileSync(outside, 'utf8')).toBe(before);
   expect(existsSync(join(folder, 'home', 'locks'))).toBe(true);
   rmSync(outside);
+});
+
+it('nothing is made through a folder that leads out of the project', async () => {
+  project({ '.okstra/project.json': '{"projectId":"shop"}', 'outside/keep.txt': '' });
+  const inside = join(folder, 'project');
+  mkdirSync(join(inside, '.okstra/tasks'), { recursive: true });
+  writeFileSync(join(inside, '.okstra/project.json'), '{"projectId":"shop"}');
+  symlinkSync(join(folder, 'outside'), join(inside, '.okstra/tasks/web'));
+  const create = ['task', 'create', '--task-group', 'web', '--task-id', 'x'];
+  const { exit, stderr } = await start(...create, '--project-root', inside).end;
+  expect(exit).toBe(3);
+  expect(stderr).toContain('a link that leaves the project');
+  expect(readdirSync(join(folder, 'outside'))).toEqual(['keep.txt']);
 });

@@ -77,6 +77,8 @@ async function claimedAs(place: Place, change: Partial<Row>, as = 'old'): Promis
   const [row] = place.rows();
   const changed = { ...row, ...change } as Row;
   writeFileSync(place.ledger, `${JSON.stringify(changed)}\n`);
+  // The claim itself was a sign of life.
+  rmSync(join(place.home, 'sessions'), { recursive: true, force: true });
   return changed;
 }
 

@@ -36,7 +36,7 @@ function above(path: string): string[] {
   return folders;
 }
 
-function namesIn(host: Pick<Host, 'list'>, folder: string): string[] {
+export function namesIn(host: Pick<Host, 'list'>, folder: string): string[] {
   try {
     return host.list(folder);
   } catch (error) {
@@ -215,7 +215,9 @@ export function readObject(
     const reason = error instanceof Error ? error.message : String(error);
     throw unusable(placeOf(text, reason), reason);
   }
-  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
   throw unusable(':1:1', 'not an object');
 }
 

@@ -32,9 +32,10 @@ export function readRecords(host: Host, places: RecordPlaces): RecordTexts {
   const paths = { manifest: `${places.task}/task-manifest.json` };
   const shared = Object.entries(SHARED).map(([name, path]) => [name, `${places.okstra}/${path}`]);
   for (const [name, path = ''] of [...Object.entries(paths), ...shared]) {
+    // Also of a file that is not there yet: it would be made where the link leads.
+    staysInside(host, places.root, path);
     const bytes = host.readIfThere(path);
     if (bytes === undefined) continue;
-    staysInside(host, places.root, path);
     texts[name as keyof RecordTexts] = decoded(bytes, path);
   }
   return texts;
@@ -91,7 +92,7 @@ export function knownRuns(host: Host, task: string, taskType: string): string[] 
     taskType === 'implementation'
       ? host
           .list(`${runs}/${taskType}`)
-          .filter((name) => name.startsWith('stage-'))
+          .filter((name) => /^stage-\d+$/.test(name))
           .map((name) => `${taskType}/${name}`)
       : [taskType];
   return folders.flatMap((folder) =>

@@ -85,6 +85,7 @@ const PART = {
   'exit-contract': 'exit contract',
   validation: 'validation',
   'carry-in': 'carry-in',
+  wording: 'other wording',
 } as const;
 
 function changeLines(change: StageChange, quote: Quote): Line[] {

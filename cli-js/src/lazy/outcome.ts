@@ -16,7 +16,7 @@ import {
 } from '../cli/board.js';
 import type { Context } from '../cli/context.js';
 import { UsageError } from '../cli/exit.js';
-import { okstraFolder, placeTask, planOf, readObject } from '../cli/project.js';
+import { namesIn, okstraFolder, placeTask, planOf, readObject } from '../cli/project.js';
 import { changeRecords, type RecordPlaces, readRecords } from '../cli/records.js';
 import { about, printable, sayOf } from '../cli/talk.js';
 import { HostError } from '../host/host.js';
@@ -106,7 +106,7 @@ function asking({ board, places, okstra }: Opened, reconcile: boolean) {
 function reportsOf(board: Board, { task }: RecordPlaces): string[] {
   const { host } = board.context;
   const runs = `${task}/runs/implementation`;
-  const stages = host.list(runs).filter((name) => name.startsWith('stage-'));
+  const stages = host.list(runs).filter((name) => /^stage-\d+$/.test(name));
   return stages.flatMap((stage) =>
     host.list(`${runs}/${stage}/reports`).map((name) => `${stage}/reports/${name}`),
   );
@@ -201,7 +201,7 @@ export function listTasks(
   const tasks: TaskLine[] = [];
   let broken = 0;
   for (const group of [...host.list(`${okstra}/tasks`)].sort(natural)) {
-    for (const id of [...host.list(`${okstra}/tasks/${group}`)].sort(natural)) {
+    for (const id of namesIn(host, `${okstra}/tasks/${group}`).sort(natural)) {
       const task = `${okstra}/tasks/${group}/${id}`;
       try {
         const line = lineOf({ root, okstra, task }, host, known);

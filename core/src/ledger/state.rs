@@ -138,6 +138,11 @@ pub struct StageRecord {
     /// repeats when the stage was completed only says what its commit is called since history was
     /// rewritten: it takes the place of the one before.
     pub heads: Vec<DoneHead>,
+    /// How many `done` rows say that the stage was looked at: all but those that only say what its
+    /// commit is called since history was rewritten.
+    pub looks: u32,
+    /// The number of the last of these rows among the usable ones, from 1; 0 without one.
+    pub looked_at: u32,
     /// The latest `verified` row.
     pub verified: Option<Verified>,
     /// The latest `pr` row. The stages it covers share it: a copy for each would grow with the
@@ -160,14 +165,18 @@ impl StageRecord {
         self.taken.get(key).is_some_and(|bits| bits & bit(status) != 0)
     }
 
-    /// Notes the commit that a `done` row names.
+    /// Notes that a `done` row looks at the stage, and the commit it names.
     fn ends_with(&mut self, at: u32, row: &Row<'_>) {
-        let Some(head) = row.head_commit.as_deref().filter(|head| !head.is_empty()) else {
-            return;
-        };
         let is_renamed = self.done.as_ref().is_some_and(|done| {
             !done.completed_at.is_empty() && Some(done.completed_at.as_str()) == row.at.as_deref()
         });
+        if !is_renamed {
+            self.looks = self.looks.saturating_add(1);
+            self.looked_at = at;
+        }
+        let Some(head) = row.head_commit.as_deref().filter(|head| !head.is_empty()) else {
+            return;
+        };
         match self.heads.last_mut() {
             Some(last) if is_renamed || last.head == head => head.clone_into(&mut last.head),
             _ => self.heads.push(DoneHead { at, head: head.to_owned() }),

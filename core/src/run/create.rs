@@ -106,11 +106,11 @@ pub fn create(request: &CreateRequest) -> Result<Decision<CreateAnswer>, OkstraE
                     .map_err(|fault| BundleError::json(&path, fault))?;
             }
         }
-        effects.push(Effect::WriteNew { path, text: json.clone().into_text() });
     } else {
         manifest::same_task(&path, &json, &places)?;
         warnings.push(String::from("the task is there already; its manifest stays as it is"));
     }
+    let manifest_path = path;
     let path = join(&request.okstra_root, CATALOG);
     let mut catalog = read(&path, request.catalog.as_deref())?;
     manifest::in_catalog(&mut catalog, &json, &bundle, &places)
@@ -122,6 +122,8 @@ pub fn create(request: &CreateRequest) -> Result<Decision<CreateAnswer>, OkstraE
         manifest::as_latest(&mut latest, &bundle, &places)
             .map_err(|fault| BundleError::json(&path, fault))?;
         effects.extend(replace(path, request.latest.as_ref(), latest));
+        // The manifest last: a task that is half made is made again from the beginning.
+        effects.push(Effect::WriteNew { path: manifest_path, text: json.into_text() });
     }
     let answer = CreateAnswer {
         task_key: places.task_key,
@@ -133,7 +135,13 @@ pub fn create(request: &CreateRequest) -> Result<Decision<CreateAnswer>, OkstraE
 }
 
 fn read(path: &str, text: Option<&str>) -> Result<JsonText, BundleError> {
-    JsonText::read(text.unwrap_or(EMPTY)).map_err(|fault| BundleError::json(path, fault))
+    let json =
+        JsonText::read(text.unwrap_or(EMPTY)).map_err(|fault| BundleError::json(path, fault))?;
+    if json.is_object() {
+        return Ok(json);
+    }
+    let reason = String::from("not an object");
+    Err(BundleError::Json { path: path.to_owned(), line: 1, column: 1, reason })
 }
 
 fn replace(path: String, before: Option<&String>, json: JsonText) -> Option<Effect> {

@@ -24,6 +24,8 @@ struct Record {
 
 /// What a completed implementation says of itself.
 pub(crate) struct Completed<'a> {
+    /// The key of the task.
+    pub(crate) task_key: Option<&'a str>,
     pub(crate) stages: &'a [u32],
     pub(crate) head_commit: &'a str,
     pub(crate) report_path: &'a str,
@@ -62,6 +64,17 @@ impl Records {
         key.filter(|key| !key.is_empty())
     }
 
+    /// Refuses the records of another task: two ids can have one folder name.
+    pub(crate) fn belong_to(&self, key: Option<&str>) -> Result<(), BundleError> {
+        match (&self.manifest, self.task_key(), key) {
+            (Some(manifest), Some(found), Some(wanted)) if found != wanted => {
+                let (path, wanted) = (manifest.path.clone(), wanted.to_owned());
+                Err(BundleError::OtherTask { path, found, wanted })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The phase the task is in.
     pub(crate) fn phase(&self) -> Option<String> {
         let json = &self.manifest.as_ref()?.json;
@@ -89,12 +102,11 @@ pub(crate) fn complete(
     };
     let mut json = manifest.json.clone();
     in_manifest(&mut json, completed).map_err(|fault| BundleError::json(&manifest.path, fault))?;
-    let key = records.task_key();
     let mut warning = None;
     let mut changed = Vec::new();
     if let Some(catalog) = &records.catalog {
         let mut mirrored = catalog.json.clone();
-        let is_there = in_catalog(&mut mirrored, &json, key.as_deref())
+        let is_there = in_catalog(&mut mirrored, &json, completed.task_key)
             .map_err(|fault| BundleError::json(&catalog.path, fault))?;
         if !is_there {
             warning = Some(format!(

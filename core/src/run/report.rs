@@ -69,7 +69,9 @@ pub fn report_paths(request: &ReportRequest) -> Result<ReportAnswer, OkstraError
         };
         let is_there = match &folder {
             Some(folder) => above == format!("{folder}/reports"),
-            None if task_type == IMPLEMENTATION => above.starts_with("implementation/stage-"),
+            None if task_type == IMPLEMENTATION => {
+                above.starts_with("implementation/stage-") && above.ends_with("/reports")
+            }
             None => above == format!("{task_type}/reports"),
         };
         is_there && name.starts_with(&prefix) && report_sequence(name).is_some()
@@ -107,6 +109,7 @@ mod tests {
             "implementation-planning/reports/final-report-implementation-planning-10.md",
             "implementation-planning/reports/final-report-implementation-planning-9.md",
             "implementation-planning/reports/notes-99.md",
+            "implementation/stage-11/state/final-report-implementation-005.md",
         ];
         let short = |answer: ReportAnswer| {
             [answer.latest, answer.next].map(|pair| {

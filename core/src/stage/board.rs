@@ -62,6 +62,9 @@ pub(crate) fn valid_plan(plan: &[u8]) -> Result<(), OkstraError> {
     valid(&document(plan)?)
 }
 
+/// So many stages with stale evidence are named in warnings.
+const MOST_WARNINGS: usize = 20;
+
 /// Everything a request about stages looks at.
 pub(super) struct Board<'d, 'a> {
     pub(super) doc: &'d Document<'a>,
@@ -246,7 +249,7 @@ impl<'d, 'a> Board<'d, 'a> {
             ));
         }
         self.stale = self.find_stale();
-        for (stage, stale) in &self.stale {
+        for (stage, stale) in self.stale.iter().take(MOST_WARNINGS) {
             let on: Vec<String> = stale.built_on.iter().map(ToString::to_string).collect();
             let built = if on.is_empty() {
                 String::new()
@@ -255,6 +258,12 @@ impl<'d, 'a> Board<'d, 'a> {
             };
             self.warnings
                 .push(format!("stage {stage} is done, evidence stale: {}{built}", stale.why));
+        }
+        let hidden = self.stale.len().saturating_sub(MOST_WARNINGS);
+        if hidden > 0 {
+            self.warnings.push(format!(
+                "{hidden} more done stages have stale evidence; 'okstra stage list' shows them"
+            ));
         }
         for (stage, sidecar) in self.sidecars.iter() {
             let row = self.doc.row_of.get(stage).and_then(|at| self.doc.map.rows.get(at));

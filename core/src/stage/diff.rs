@@ -6,7 +6,7 @@ use super::board::{self, Board};
 use super::effect::Decision;
 use super::facts::Facts;
 use crate::claims::ClaimView;
-use crate::diff::{self, ApprovalChange, StageChange, StageDiff};
+use crate::diff::{self, ApprovalChange, StageChange, StageDiff, StagePart};
 use crate::error::OkstraError;
 use crate::ledger::{PullRequest, StageRecord, Verdict};
 use crate::plan::{Document, digest};
@@ -97,7 +97,11 @@ pub fn plan_diff(
     }
     let mut warnings: Vec<String> = Vec::new();
     let mut stages = Vec::new();
-    for diff in compared.stages {
+    for mut diff in compared.stages {
+        if diff.changes.is_empty() && is_reworded(&diff, &old, &new) {
+            let part = StagePart::Wording;
+            diff.changes.push(StageChange::Text { part, from: None, to: None });
+        }
         let number = diff.old.as_ref().and_then(|old| old.stage);
         let record = board.as_ref().zip(number).and_then(|(board, stage)| {
             let record = board.state.stage(stage)?;
@@ -115,6 +119,15 @@ pub fn plan_diff(
     let answer =
         DiffAnswer { stages, approval: compared.approval, same, warnings: warnings.clone() };
     Ok(Decision::Decided { effects: Vec::new(), answer, warnings })
+}
+
+/// Whether the text that evidence is held to is another, though nothing else of the stage is.
+fn is_reworded(diff: &StageDiff, old: &Document<'_>, new: &Document<'_>) -> bool {
+    let text = |doc: &Document<'_>, name: Option<&diff::StageName>| {
+        let row = doc.map.rows.get(doc.row_of.get(name?.stage?)?)?;
+        Some(digest::of_stage(doc, row, doc.section(row)))
+    };
+    text(old, diff.old.as_ref()) != text(new, diff.new.as_ref())
 }
 
 /// The rows of a stage that has another number now, or none, would be read as those of another.

@@ -43,5 +43,5 @@ pub use outcome::{
     EvidenceGrade, OutcomeAnswer, OutcomeReason, OutcomeRequest, StageOutcome, outcome,
 };
 pub use refusal::StageRefusal;
-pub use stale::{Stale, StaleReason};
+pub use stale::{MOST_BUILT_ON, Stale, StaleReason};
 pub(crate) use survey::{Depth, Running, Survey, glance, release_own, survey};

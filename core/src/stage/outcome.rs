@@ -175,6 +175,7 @@ pub fn outcome(
         request.manifest.as_deref(),
         request.catalog.as_deref(),
     )?;
+    records.belong_to(facts.task_key.as_deref())?;
     let mut answer = OutcomeAnswer {
         completed: false,
         code: OutcomeReason::NoStageMap,
@@ -358,7 +359,9 @@ fn record(
         return Ok(Vec::new());
     }
     let stages: Vec<u32> = answer.stages.iter().map(|stage| stage.stage).collect();
+    let task_key = answer.task_key.clone();
     let completed = Completed {
+        task_key: task_key.as_deref(),
         stages: &stages,
         head_commit: &answer.head_commit,
         report_path: &answer.report_path,

@@ -25,6 +25,10 @@ pub enum StaleReason {
     },
 }
 
+/// So many stages that were built upon another are listed: with many stale stages the lists of all
+/// would grow with the square of their number.
+pub const MOST_BUILT_ON: usize = 40;
+
 /// A done stage whose evidence is stale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -33,7 +37,8 @@ pub struct Stale {
     pub reasons: Vec<StaleReason>,
     /// The reasons in words, as tables and warnings show them.
     pub why: String,
-    /// The running and done stages that were built upon it, directly or not, ascending.
+    /// The running and done stages that were built upon it, directly or not, ascending; at most
+    /// [`MOST_BUILT_ON`], the nearest.
     pub built_on: Vec<u32>,
 }
 
@@ -60,7 +65,7 @@ fn moved(stage: &StageRecord, dependency: &StageRecord) -> Option<(String, Strin
         .claims
         .iter()
         .find(|claim| claim.claim_id == done.claim_id && claim.impl_task_key == done.impl_task_key);
-    let built = started.filter(|_| stage.heads.len() < 2).map_or(done.at, |claim| claim.at);
+    let built = started.filter(|_| stage.looks < 2).map_or(stage.looked_at, |claim| claim.at);
     let now = &dependency.heads.last()?.head;
     // A dependency that was done only afterwards has not moved since.
     let was = dependency.heads.iter().rev().find(|head| head.at < built)?;
@@ -130,24 +135,26 @@ impl Board<'_, '_> {
         dependents
     }
 
-    /// The running and done stages that depend on a stage, directly or through others.
+    /// The running and done stages that depend on a stage, directly or through others, as far as
+    /// they are listed. What was never begun has nothing built upon it.
     fn built_on(&self, stage: u32, dependents: &[Vec<usize>]) -> Vec<u32> {
-        let rows = &self.doc.map.rows;
-        let mut reached = vec![false; rows.len()];
-        let mut waiting: Vec<usize> = self.doc.row_of.get(stage).into_iter().collect();
-        while let Some(at) = waiting.pop() {
-            for next in dependents.get(at).into_iter().flatten() {
-                if let Some(seen) = reached.get_mut(*next).filter(|seen| !**seen) {
-                    *seen = true;
-                    waiting.push(*next);
+        let mut found: Vec<u32> = Vec::new();
+        let mut next = 0;
+        let mut at = self.doc.row_of.get(stage);
+        while let Some(row) = at {
+            for on in dependents.get(row).into_iter().flatten() {
+                if found.len() == MOST_BUILT_ON {
+                    break;
                 }
+                let number = self.doc.map.rows.get(*on).and_then(|row| row.stage);
+                let is_new = |number: &u32| *number != stage && !found.contains(number);
+                found.extend(number.filter(is_new).filter(|number| self.is_begun(*number)));
             }
+            at = found.get(next).and_then(|number| self.doc.row_of.get(*number));
+            next += 1;
         }
-        let reached = rows.iter().zip(&reached).filter(|(_, reached)| **reached);
-        let mut stages: Vec<u32> = reached.filter_map(|(row, _)| row.stage).collect();
-        stages.retain(|other| *other != stage && self.is_begun(*other));
-        order::sort(&mut stages);
-        stages
+        order::sort(&mut found);
+        found
     }
 
     /// Whether a stage is running or done.

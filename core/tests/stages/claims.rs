@@ -6,8 +6,8 @@ use okstra_core::claims::{
 use okstra_core::error::OkstraError;
 use okstra_core::ledger::LedgerState;
 use okstra_core::stage::{
-    ClaimAnswer, ClaimRequest, Decision, Facts, NextRequest, Recorded, ReleaseRequest, StageList,
-    StageState, claim, list, next, release, show,
+    ClaimAnswer, ClaimRequest, Decision, Facts, MOST_BUILT_ON, NextRequest, Recorded,
+    ReleaseRequest, StageList, StageState, claim, list, next, release, show,
 };
 use serde_json::{Value, json};
 
@@ -740,6 +740,20 @@ fn a_done_stage_whose_dependency_moved_is_stale() {
         ),
         ("history was rewritten: only its name is new", vec![done(1, "ccccccccc", first)], vec![]),
         ("no head", vec![done(1, "", again)], vec![]),
+        (
+            "another head, and the stage was looked at again as it is",
+            vec![done(1, "ccccccccc", again), done(2, "bbbbbbbbb", again)],
+            vec![],
+        ),
+        (
+            "history was rewritten after the dependency moved",
+            vec![
+                done(2, "ddddddddd", again),
+                done(1, "ccccccccc", "2026-03-04T00:00:00Z"),
+                done(2, "eeeeeeeee", again),
+            ],
+            vec![(2, moved, vec![3])],
+        ),
     ];
     for (what, more, wanted) in cases {
         let ledger = [base.concat(), more.concat()].concat();
@@ -768,6 +782,27 @@ fn a_done_stage_whose_dependency_moved_is_stale() {
     let (answer, _) = Disk::default().settle(decision);
     let why = answer.stages[1].stale.as_ref().map(|stale| stale.why.as_str());
     assert_eq!(why, Some(moved));
+}
+
+/// Lists of what was built upon what, and warnings, do not grow with the square of a long plan.
+#[test]
+fn a_long_chain_of_stale_stages_is_listed_in_short() {
+    let count = 3000;
+    let specs: Vec<Spec> =
+        (1..=count).map(|n| if n == 1 { on(&[]) } else { on(&[n - 1]) }).collect();
+    let plan = plan(&specs);
+    let ledger: String = (1..=count)
+        .map(|stage| done_row(stage, &json!({ "plan_digest": "sha256:other" })))
+        .collect();
+    let decision = list(plan.as_bytes(), ledger.as_bytes(), &facts());
+    let (answer, warnings) = Disk::default().settle(decision);
+    let stale = answer.stages.iter().filter_map(|line| line.stale.as_ref());
+    assert_eq!(stale.clone().count(), count as usize);
+    assert!(stale.clone().all(|stale| stale.built_on.len() <= MOST_BUILT_ON));
+    let nearest: Vec<u32> = (2..=41).collect();
+    assert_eq!(stale.clone().next().map(|stale| stale.built_on.clone()), Some(nearest));
+    let said = warnings.iter().filter(|line| line.contains("stale")).count();
+    assert_eq!(said, 21, "{}", warnings.len());
 }
 
 #[test]

@@ -4521,7 +4521,12 @@ export type StageOutcome = {
 /**
  * A text of a stage.
  */
-export type StagePart = 'exit-contract-summary' | 'exit-contract' | 'validation' | 'carry-in';
+export type StagePart =
+  | 'exit-contract-summary'
+  | 'exit-contract'
+  | 'validation'
+  | 'carry-in'
+  | 'wording';
 
 /**
  * The section `## <section>.<i> Stage <i>: <title>` of a stage.
@@ -4626,7 +4631,8 @@ export type Stale = {
    */
   why: string;
   /**
-   * The running and done stages that were built upon it, directly or not, ascending.
+   * The running and done stages that were built upon it, directly or not, ascending; at most
+   * `MOST_BUILT_ON`, the nearest.
    */
   built_on: Array<number>;
 };
