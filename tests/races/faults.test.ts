@@ -421,7 +421,7 @@ describe('a clock that went backwards', () => {
     const sign = join(place.home, 'sessions', 's');
     for (const signs of [false, true]) {
       if (signs) {
-        mkdirSync(dirname(sign));
+        mkdirSync(dirname(sign), { recursive: true });
         writeFileSync(sign, '');
         utimesSync(sign, new Date(ahead), new Date(ahead));
       }
