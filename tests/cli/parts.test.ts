@@ -27,14 +27,14 @@ const plan = Buffer.concat([
   readFileSync(join(root, 'fixtures/plans/valid_three_stage_parallel.md')),
   Buffer.from('\n- [x] Approved\n'),
 ]);
-const path = '/work/shop/plän.md';
+const path = '/home/me/shop/plän.md';
 const started = {
   ...{ impl_task_key: 'shop:web:login', stage: 1, status: 'started' },
   ...{ started_at: '2026-01-01T00:00:00.000Z', head_commit: '', claim_id: 'c1', session: 's' },
 };
 const ledger = Buffer.from(`${JSON.stringify(started)}\n`);
 const facts = {
-  ...{ plan: path, now: '2026-01-01T00:01:00.000Z', project_root: '/work/shop' },
+  ...{ plan: path, now: '2026-01-01T00:01:00.000Z', project_root: '/home/me/shop' },
   ...{ caller: { session: 's', host: 'h', pid: 7 }, sightings: { processes: [], sessions: [] } },
 };
 const registry = { path: '/home/me/.okstra/worktrees/registry.json', text: '' };
@@ -59,9 +59,9 @@ const CALLS: Record<string, readonly unknown[]> = {
   renderCheck: [{ paths: ['ä.md', 'b.md'], format: 'pretty', color: true }, [plan, '# nothing\n']],
   checkPlan: [plan, { strict: true, max_steps: 1, contract: true, require_approval: false }],
   renderGraph: [plan, 'mermaid'],
-  planLayout: [path, '/work/shop'],
-  lockName: ['/work/shop/plän.md.okstra/consumers.jsonl'],
-  taskFolder: ['/work/shop/.okstra', 'shop:web:login'],
+  planLayout: [path, '/home/me/shop'],
+  lockName: ['/home/me/shop/plän.md.okstra/consumers.jsonl'],
+  taskFolder: ['/home/me/shop/.okstra', 'shop:web:login'],
   planCandidates: [task],
   stageNext: [plan, ledger, facts, { stage: 'auto', explain: true }],
   stageClaim: [plan, ledger, facts, { stage: '2', claim_id: 'c2' }],
