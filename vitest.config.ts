@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -5,6 +6,8 @@ export default defineConfig({
     // Real processes and a real browser, on machines that may be busy.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Most tests wait for processes of their own; one worker would leave cores idle.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       {
         extends: true,

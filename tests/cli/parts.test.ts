@@ -67,6 +67,10 @@ const CALLS: Record<string, readonly unknown[]> = {
   stageClaim: [plan, ledger, facts, { stage: '2', claim_id: 'c2' }],
   stageDone: [plan, ledger, facts, { stage: 1, name: 'e.md', evidence: 'none' }],
   stageRelease: [plan, ledger, facts, { stage: 1, reason: 'enough' }],
+  taskOutcome: [
+    ...[plan, ledger, facts],
+    { okstra_root: '/home/me/shop/.okstra', reconcile: false, reports: ['stage-1/reports/r.md'] },
+  ],
   hookEvent: [
     JSON.stringify({ hook_event_name: 'Stop', session_id: 'a', last_assistant_message: 'x' }),
     ...[plan, ledger, facts, {}],

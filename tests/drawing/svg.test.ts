@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drawSvg } from '../../cli-js/src/drawing/index.js';
-import { graphOf, mixed, type Row, samples } from './samples.js';
+import { busy, graphOf, mixed, type Row, samples } from './samples.js';
 
 let browser: Browser;
 let page: Page;
@@ -242,9 +242,9 @@ describe('hostile titles', () => {
 describe('large graphs', () => {
   it('2,000 stages take less than 2 s', async () => {
     const graph = graphOf(mixed(2000, 4, 50));
-    const start = performance.now();
+    const start = busy();
     const svg = drawSvg(graph);
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(busy() - start).toBeLessThan(2000);
     const seen = await parse(svg);
     expect([seen.error, seen.boxes]).toEqual([null, 2000]);
   });
@@ -252,9 +252,9 @@ describe('large graphs', () => {
   it('grow nearly linearly up to 100,000 stages', () => {
     const time = (size: number): number => {
       const graph = graphOf(mixed(size, 9, 1000));
-      const start = performance.now();
+      const start = busy();
       drawSvg(graph);
-      return performance.now() - start;
+      return busy() - start;
     };
     time(25_000);
     expect(time(100_000) / time(25_000)).toBeLessThan(8);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { drawSvg, drawTerminal } from '../../cli-js/src/drawing/index.js';
 import type { Graph } from '../../npm-package/src/index.js';
 import { Reading } from './reading.js';
-import { graphOf, mixed, type Row, samples } from './samples.js';
+import { busy, graphOf, mixed, type Row, samples } from './samples.js';
 
 const plain = { width: 80, color: false };
 
@@ -215,9 +215,9 @@ describe('what no wave holds', () => {
 describe('large graphs', () => {
   it('2,000 stages take less than 2 s', () => {
     const graph = graphOf(mixed(2000, 4, 50));
-    const start = performance.now();
+    const start = busy();
     const text = drawTerminal(graph, plain);
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(busy() - start).toBeLessThan(2000);
     expect(text.split('\n').length).toBeGreaterThan(2000);
   });
 
@@ -227,9 +227,9 @@ describe('large graphs', () => {
     const time = (graph: Graph): number =>
       Math.min(
         ...[1, 2, 3].map(() => {
-          const start = performance.now();
+          const start = busy();
           drawTerminal(graph, plain);
-          return performance.now() - start;
+          return busy() - start;
         }),
       );
     time(small);
@@ -239,9 +239,9 @@ describe('large graphs', () => {
   it('one stage that waits for 100,000 others is one line', () => {
     const rows = Array.from({ length: 100_000 }, (): Row => ['Part', 1, []]);
     rows.push(['Whole', 1, rows.map((_, index) => index + 1)]);
-    const start = performance.now();
+    const start = busy();
     const text = drawTerminal(graphOf(rows), plain);
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(busy() - start).toBeLessThan(5000);
     expect(text).toMatch(/100001 {2}Whole.*← 1, 2, .*\+99,?\d+/);
   });
 });
