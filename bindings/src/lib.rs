@@ -13,6 +13,7 @@
 pub mod panic;
 
 use okstra_core::check::{self, CheckOptions};
+use okstra_core::container;
 use okstra_core::decode::{Decode, decoded};
 use okstra_core::error::{ErrorInfo, OkstraError};
 use okstra_core::hook;
@@ -361,6 +362,36 @@ pub fn report_pair(path: &str) -> JsValue {
 #[wasm_bindgen(js_name = hookEvent)]
 pub fn hook_event(event: &[u8], plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {
     decided(facts, request, |facts, request| hook::react(event, plan, ledger, facts, &request))
+}
+
+/// Where the containers of a task are known.
+#[wasm_bindgen(js_name = containerPlace)]
+pub fn container_place(facts: &str) -> JsValue {
+    answer(decoded(facts, "facts").and_then(|facts| container::container_place(&facts)))
+}
+
+/// The engine to use, or the one to ask for next.
+#[wasm_bindgen(js_name = containerEngine)]
+pub fn container_engine(request: &str) -> JsValue {
+    answer(decoded(request, "request").and_then(|request| container::container_engine(&request)))
+}
+
+/// What starts the containers of a task.
+#[wasm_bindgen(js_name = containerUp)]
+pub fn container_up(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| container::container_up(&facts, &request))
+}
+
+/// What stops the containers of a task.
+#[wasm_bindgen(js_name = containerDown)]
+pub fn container_down(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| container::container_down(&facts, &request))
+}
+
+/// What is up of a task.
+#[wasm_bindgen(js_name = containerShow)]
+pub fn container_show(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| container::container_show(&facts, &request))
 }
 
 /// The panes of a run that are left.

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 #[cfg(doc)]
 use crate::choose::Refusal;
+use crate::container::ContainerRefusal;
 use crate::install::InstallRefusal;
 use crate::lead::LeadRefusal;
 use crate::run::BundleError;
@@ -66,6 +67,9 @@ pub enum OkstraError {
     /// A request of a leading session is refused.
     #[error(transparent)]
     Lead(#[from] LeadRefusal),
+    /// A request about containers is refused.
+    #[error(transparent)]
+    Container(#[from] ContainerRefusal),
 }
 
 /// A failure as it crosses the border: the fields of the JavaScript class `OkstraError`.
@@ -224,6 +228,14 @@ pub enum ErrorCode {
     SeveralTeams,
     /// [`LeadRefusal::NotAnAnswer`].
     NotAnAnswer,
+    /// [`ContainerRefusal::NoEngine`].
+    NoEngine,
+    /// [`ContainerRefusal::OtherEngine`].
+    OtherEngine,
+    /// [`ContainerRefusal::NoFile`] or [`ContainerRefusal::FileGone`].
+    NoComposeFile,
+    /// [`ContainerRefusal::SeveralFiles`].
+    SeveralFiles,
     /// [`StageRefusal::EvidenceMissing`] or [`StageRefusal::EvidenceWrong`].
     ContractViolated,
     /// The browser entry was called before its `init()` had finished.
@@ -242,6 +254,7 @@ impl OkstraError {
             Self::Worktree(refusal) => return refusal.info(),
             Self::Install(refusal) => return refusal.info(),
             Self::Lead(refusal) => return refusal.info(),
+            Self::Container(refusal) => return refusal.info(),
             Self::NotUtf8 { offset, line } => (
                 ErrorCode::NotUtf8,
                 Some("save the file as UTF-8"),

@@ -6,6 +6,7 @@
 pub mod check;
 pub mod choose;
 pub mod claims;
+pub mod container;
 pub mod decode;
 pub mod diff;
 mod digest;

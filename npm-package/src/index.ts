@@ -27,6 +27,16 @@ import type {
   DoctorReport,
   DoneAnswer,
   DoneRequest,
+  ContainerFacts,
+  ContainerPlace,
+  ContainerView,
+  DownAnswer,
+  DownRequest,
+  EngineAnswer,
+  EngineRequest,
+  ShowRequest,
+  UpAnswer,
+  UpRequest,
   EntryRequest,
   Facts,
   FixResult,
@@ -567,6 +577,51 @@ export declare function hookEvent(
   facts: FactsInput,
   request: Partial<HookRequest>,
 ): Decision<HookAnswer>;
+
+/**
+ * Where the containers of a task are known: the name of the compose project, the record, and the
+ * compose files to look for.
+ *
+ * @throws {OkstraError} for a record that cannot be read.
+ */
+export declare function containerPlace(facts: Partial<ContainerFacts>): ContainerPlace;
+
+/**
+ * The container engine to use, or the one to ask for next.
+ *
+ * @throws {OkstraError} `no-engine` with the reason of each in `details.lines`.
+ */
+export declare function containerEngine(request: EngineRequest): EngineAnswer;
+
+/**
+ * What starts the containers of a task, and what is recorded of it.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function containerUp(
+  facts: Partial<ContainerFacts>,
+  request: UpRequest,
+): Decision<UpAnswer>;
+
+/**
+ * What stops the containers of a task; the effects are for when they are stopped.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function containerDown(
+  facts: Partial<ContainerFacts>,
+  request: Partial<DownRequest>,
+): Decision<DownAnswer>;
+
+/**
+ * What is up of a task, and whether it is what is finished now.
+ *
+ * @throws {OkstraError} for a record that cannot be read.
+ */
+export declare function containerShow(
+  facts: Partial<ContainerFacts>,
+  request: Partial<ShowRequest>,
+): ContainerView;
 
 /**
  * The panes of a run that are left: never the lead's, nor a person's.

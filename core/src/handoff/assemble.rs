@@ -29,6 +29,8 @@ pub struct AssembleRequest<'a> {
     pub task_id: &'a str,
     /// Whether the stages are a part of the task; then their numbers are in the branch's name.
     pub group: bool,
+    /// Whether they come together on the branch of the task itself.
+    pub finished: bool,
     /// The commit that the task started from.
     pub implementation_base: Option<&'a str>,
     /// The branch that the pull request goes to.
@@ -110,7 +112,11 @@ pub fn assemble(parts: &[Part], request: &AssembleRequest<'_>) -> Result<Assembl
     };
     let stages: Vec<u32> = parts.iter().map(|part| part.stage).collect();
     let group = if request.group { stages.as_slice() } else { &[] };
-    let branch = names::collector_branch(request.prefix, request.task_id, group);
+    let branch = if request.finished {
+        names::task_branch(request.prefix, request.task_id)
+    } else {
+        names::collector_branch(request.prefix, request.task_id, group)
+    };
     let refspec = refspec(&branch, request.base_branch)?;
     let plan = AssemblePlan {
         contains: merges.iter().map(|head| head.commit.clone()).collect(),

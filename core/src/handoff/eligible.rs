@@ -142,6 +142,13 @@ pub fn eligible(stages: &[Candidate<'_>], whole_task: bool, again: bool) -> Vec<
     both.map(|(stage, reason)| Eligibility { stage: stage.stage, reason }).collect()
 }
 
+/// Says of every stage whether it is finished, in the given order: done with a commit. Whether
+/// anybody has verified it, and where it is on its way to, does not matter.
+pub fn finished(stages: &[Candidate<'_>]) -> Vec<Eligibility> {
+    let judged = stages.iter().map(|it| (it.stage, own_reason(it, true, true)));
+    judged.map(|(stage, reason)| Eligibility { stage, reason }).collect()
+}
+
 /// Why a stage by itself cannot be handed over.
 fn own_reason(stage: &Candidate<'_>, whole_task: bool, again: bool) -> Option<NotEligible> {
     if stage.cancelled {

@@ -27,6 +27,9 @@ pub struct HandoffRequest {
     pub stages: Vec<u32>,
     /// Whether stages that are in a pull request may go into another.
     pub again: bool,
+    /// Whether it is not handed over but only put together, on the branch of the task: then every
+    /// finished stage may, verified or not, and it is no fault if there is none.
+    pub finished: bool,
     /// The data files of the task's verification reports.
     pub reports: Vec<ReportFile>,
     /// The prefix of the task's branches.
@@ -40,7 +43,7 @@ pub struct HandoffRequest {
 }
 
 decode!(optional HandoffRequest {
-    stages, again, reports, prefix, implementation_base, base_branch, ancestry
+    stages, again, finished, reports, prefix, implementation_base, base_branch, ancestry
 });
 
 /// A stage as it stands for the hand-over.
@@ -125,7 +128,7 @@ pub fn assemble(
     if request.stages.is_empty() {
         chosen.extend(&shown.eligible);
     }
-    if chosen.is_empty() {
+    if chosen.is_empty() && !request.finished {
         let line = |it: &HandoffStage| {
             format!("stage {}: {}", it.stage, it.why.as_deref().unwrap_or_default())
         };
@@ -150,6 +153,7 @@ pub fn assemble(
             prefix: &request.prefix,
             task_id: &task_id,
             group: !whole,
+            finished: request.finished,
             implementation_base: request.implementation_base.as_deref(),
             base_branch: &request.base_branch,
             ancestry: &request.ancestry,
@@ -184,7 +188,11 @@ fn shown(board: &mut Board<'_, '_>, request: &HandoffRequest) -> HandoffAnswer {
         })
         .collect();
     let accepted = whole_task.as_ref().is_some_and(WholeTask::is_accepted);
-    let judged = eligible::eligible(&candidates, accepted, request.again);
+    let judged = if request.finished {
+        eligible::finished(&candidates)
+    } else {
+        eligible::eligible(&candidates, accepted, request.again)
+    };
     let stages: Vec<HandoffStage> = candidates
         .iter()
         .zip(judged)

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use okstra_core::check::{ApproveResult, CheckReport, FixResult};
+use okstra_core::container::{
+    ContainerFacts, ContainerPlace, ContainerView, DownAnswer, DownRequest, EngineAnswer,
+    EngineRequest, ShowRequest, UpAnswer, UpRequest,
+};
 use okstra_core::error::ErrorInfo;
 use okstra_core::hook::{HookAnswer, HookRequest};
 use okstra_core::install::doctor::{DoctorFacts, DoctorReport};
@@ -126,6 +130,16 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<Decision<InstallAnswer>>();
     types.visit::<DoctorFacts>();
     types.visit::<DoctorReport>();
+    types.visit::<ContainerFacts>();
+    types.visit::<ContainerPlace>();
+    types.visit::<EngineRequest>();
+    types.visit::<EngineAnswer>();
+    types.visit::<UpRequest>();
+    types.visit::<Decision<UpAnswer>>();
+    types.visit::<DownRequest>();
+    types.visit::<Decision<DownAnswer>>();
+    types.visit::<ShowRequest>();
+    types.visit::<ContainerView>();
     types.visit::<LeadFacts>();
     types.visit::<PanesAnswer>();
     types.visit::<TagRequest>();
