@@ -106,6 +106,7 @@ const NAMES = [
     'team',
     'wrap-up',
     'tokens',
+    'container',
   ],
   'completion',
 ];

@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import type { Api } from '../../cli-js/src/cli/context.js';
 import { run } from '../../cli-js/src/cli/run.js';
 import { commands } from '../../cli-js/src/commands/index.js';
+import type { Engine } from '../../cli-js/src/host/engine.js';
 import type { Gh, PullRequest } from '../../cli-js/src/host/gh.js';
 import type { Git } from '../../cli-js/src/host/git/git.js';
 import {
@@ -290,6 +291,14 @@ export class World implements Host {
         return [...panes];
       },
       tag: async () => {},
+    };
+  }
+
+  /** No engine is there. */
+  async engine(): Promise<Engine> {
+    return {
+      ask: async () => ({ fault: 'missing', stdout: '', stderr: '' }),
+      compose: async () => ({ status: null, said: 'no such program' }),
     };
   }
 

@@ -32,6 +32,8 @@ interface ArgumentSpec {
   many?: boolean;
   /** The words it can be; without them it is a Markdown file. */
   choices?: readonly string[];
+  /** Whether it is any word, which completion cannot know. */
+  free?: boolean;
 }
 
 /** The value an option has after parsing. */

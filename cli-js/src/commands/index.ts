@@ -23,5 +23,6 @@ export const commands: Commands = {
   team: async () => (await import('./team.js')).team,
   'wrap-up': async () => (await import('./wrap-up.js')).wrapUp,
   tokens: async () => (await import('./tokens.js')).tokens,
+  container: async () => (await import('./container.js')).container,
   completion: async () => (await import('./completion.js')).completion,
 };

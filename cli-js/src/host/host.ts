@@ -6,6 +6,7 @@
  * every start, once for each file that does it.
  */
 
+import type { Engine } from './engine.js';
 import type { Gh } from './gh.js';
 import type { Git } from './git/git.js';
 import type { Scanned } from './scan.js';
@@ -132,6 +133,8 @@ export interface Host {
   gh(): Promise<Gh>;
   /** The panes of tmux. Loaded when it is first asked for. */
   tmux(): Promise<Tmux>;
+  /** Container engines. Loaded when they are first asked for. */
+  engine(): Promise<Engine>;
   /** The folder of Claude Code: `$CLAUDE_CONFIG_DIR`, else `~/.claude`; absolute. */
   claudeFolder(): string;
   /**

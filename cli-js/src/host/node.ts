@@ -47,6 +47,9 @@ export const nodeHost: Host = {
   async tmux() {
     return (await import('../lazy/tmux.js')).tmux;
   },
+  async engine() {
+    return (await import('../lazy/engine.js')).engine;
+  },
   claudeFolder: () => claudeFolder(process.env),
   async scanLines(path, word, found) {
     return (await import('../lazy/scan.js')).scanLines(path, word, found);

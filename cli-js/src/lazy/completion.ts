@@ -90,7 +90,8 @@ function bash(entries: Entries): string {
         if (value === 'file') return `        ${pattern}) files=any ;;`;
         return `        ${pattern}) words=${quote(Array.isArray(value) ? value.join(' ') : '')} ;;`;
       });
-    const { choices = command.argument === undefined ? [] : undefined } = command.argument ?? {};
+    const { argument } = command;
+    const choices = argument === undefined || argument.free ? [] : argument.choices;
     const rest = choices === undefined ? 'files=markdown' : `words=${quote(choices.join(' '))}`;
     return `    ${quote(path.join(' '))})
       flags=${quote(flags.flatMap(({ name, short }) => [name, ...(short ? [short] : [])]).join(' '))}
@@ -198,7 +199,8 @@ function zsh(entries: Entries): string {
     if (argument === undefined) {
       return `    ${quote(path.join(' '))}) _arguments ${specs.flat().join(' ')} ;;`;
     }
-    const action = argument.choices ? `(${argument.choices.join(' ')})` : '_okstra_plans';
+    const words = argument.free ? '' : '_okstra_plans';
+    const action = argument.choices ? `(${argument.choices.join(' ')})` : words;
     const positional = quote(`${argument.many === true ? '*' : '1'}:${argument.name}:${action}`);
     return `    ${quote(path.join(' '))}) _arguments ${[...specs.flat(), positional].join(' ')} ;;`;
   });
@@ -261,7 +263,7 @@ function fish(entries: Entries): string {
   for (const [path, command] of commands(entries)) {
     const { argument } = command;
     if (argument?.choices) add(at(...path), '-f -a', say(argument.choices.join(' ')));
-    else if (argument) add(at(...path), '-f -k -a', say('(__okstra_plans)'));
+    else if (argument && !argument.free) add(at(...path), '-f -k -a', say('(__okstra_plans)'));
     for (const { name, short, text, value } of flagsOf(command)) {
       const takes =
         value === null

@@ -4,6 +4,7 @@ import type {
   AssemblePlan,
   HandoffAnswer,
   HandoffRequest,
+  HandoffStage,
   ReportFile,
 } from '../../../npm-package/src/index.js';
 import { type Board, decide, look, registryKey, slashes } from '../cli/board.js';
@@ -23,6 +24,9 @@ export interface HandOver {
   baseBranch: string | undefined;
   remote: string;
 }
+
+/** Instead of a hand-over: everything that is finished, put together on the task's own branch. */
+export const FINISHED = { finished: true } as const;
 
 /** Everything that is known before anything is done. */
 export interface Prepared {
@@ -50,21 +54,38 @@ export async function eligible(board: Board, again: boolean): Promise<HandoffAns
   return answer;
 }
 
+/** The finished stages with the commits that they ended with; rows lost in a crash are restored. */
+export async function finishedStages(board: Board, dryRun: boolean): Promise<HandoffStage[]> {
+  const { answer } = await look(
+    board,
+    (ledger, facts) =>
+      about(board.name, () => board.api.handOver(board.bytes, ledger, facts, FINISHED)),
+    { dryRun, what: 'container' },
+  );
+  return answer.stages.filter(({ reason }) => reason === null);
+}
+
 /** How the chosen stages are put together; nothing is changed. */
-export async function prepare(board: Board, wanted: HandOver): Promise<Prepared> {
+export async function prepare(board: Board, meant: HandOver | typeof FINISHED): Promise<Prepared> {
+  const finished = 'finished' in meant;
+  const wanted = finished ? { stages: [], again: true, baseBranch: '', remote: '' } : meant;
   const { host } = board.context;
   const git = await host.git();
   const folder = board.facts.project_root;
-  if (folder === undefined || (await git.repository(folder))?.head === undefined) {
+  const head = folder === undefined ? undefined : (await git.repository(folder))?.head;
+  if (folder === undefined || head === undefined) {
     const help = 'commits are handed over, so make it one and commit';
     throw new HostError('refused', folder ?? board.name, 'no git repository', help);
   }
-  const { prefix, base: started } = await begunAt(board, git, folder);
+  const { prefix, base: begun } = await begunAt(board, git, folder);
+  // What nothing was started of begins where the project is.
+  const started = begun ?? (finished ? head.commit : undefined);
   const baseBranch = wanted.baseBranch ?? (await defaultBranch(git, folder, wanted.remote));
   const request: Partial<HandoffRequest> = {
     stages: [...wanted.stages],
     again: wanted.again,
-    reports: reportsOf(board),
+    finished,
+    reports: finished ? [] : reportsOf(board),
     prefix,
     base_branch: baseBranch,
     ...(started === undefined ? {} : { implementation_base: started }),
@@ -83,7 +104,7 @@ export async function prepare(board: Board, wanted: HandOver): Promise<Prepared>
       const base = await fullId(git, folder, plan.base, 'the commit that the task started from');
       const stagesOf = new Map<string, number[]>();
       for (const { commit, stages } of plan.merges) {
-        stagesOf.set(await full(commit), stages);
+        stagesOf.set(await full(commit, `the commit of ${namesOf(stages)}`), stages);
       }
       const { remote, again } = wanted;
       return { git, folder, base, baseBranch, remote, again, answer, plan, stagesOf };
@@ -100,10 +121,10 @@ export async function prepare(board: Board, wanted: HandOver): Promise<Prepared>
   }
   throw new Error('the core asks for the same history twice');
 
-  async function full(commit: string): Promise<string> {
+  async function full(commit: string, what = 'the commit of a stage'): Promise<string> {
     const known = commits.get(commit);
     if (known !== undefined) return known;
-    const id = await fullId(git, folder ?? '', commit, 'the commit of a stage');
+    const id = await fullId(git, folder ?? '', commit, what);
     commits.set(commit, id);
     return id;
   }

@@ -30,6 +30,7 @@ import { about, isPlanError, say, sayOf } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
 import type { Git, Links, NewWorktree } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
+import type { Prepared } from './handoff.js';
 
 /** How long a change of the registry waits for others, in milliseconds. */
 const WAIT = 30_000;
@@ -588,6 +589,8 @@ export interface TaskFolder {
   head: string;
   /** The finished stages whose commits are in it. */
   stages: number[];
+  /** The commit that the task started from. */
+  base: string;
   created: boolean;
 }
 
@@ -602,7 +605,21 @@ export async function taskWorktree(board: Board): Promise<TaskFolder> {
   return withTask(board, 'worktree task', CHECKOUT, () => makeTask(board, git, root));
 }
 
-async function makeTask(board: Board, git: Git, root: Root): Promise<TaskFolder> {
+/** What making the worktree of a task would come to; nothing is changed. */
+export async function foreseeTask(board: Board): Promise<TaskFolder> {
+  const git = await board.context.host.git();
+  const root = await repositoryOf(board, git);
+  await settle(board);
+  const { place, at, base, isOurs, here, answer } = await surveyTask(board, git, root);
+  if (isOurs && at !== undefined && here?.locked !== 'initializing') {
+    const { commit } = await lacking(board, git, root, { ...place, base: at }, base);
+    return { ...answer, head: commit, created: false };
+  }
+  return { ...answer, head: await startFrom(board, git, root, base), created: true };
+}
+
+/** What there is of the worktree of a task, and what is to be in it. */
+async function surveyTask(board: Board, git: Git, root: Root) {
   const { context, api } = board;
   const { host } = context;
   const home = slashes(host.realPath(host.home()));
@@ -618,22 +635,56 @@ async function makeTask(board: Board, git: Git, root: Root): Promise<TaskFolder>
     ...(known === undefined ? {} : { prefix: known.prefix }),
   });
   const { path, branch } = known?.worktree ?? places;
-  const done = await doneStages(board);
-  const heads = await headsOf(board, git, root, done);
-  const base = await baseOf(board, git, root, 0, heads, known?.implementation_base ?? root.head);
+  const { prepare, FINISHED } = await import('../lazy/handoff.js');
+  const prepared = await prepare(board, FINISHED);
   const folder = inside(path, root.prefix);
   const links: Links = { project: root.folder, worktree: folder, dirs: syncDirs };
-  const place = { repository: root.folder, path, branch, links };
-  const answer = { worktree: folder, branch, stages: done };
-  const change = (asked: (facts: RegistryFacts) => Decision<RegistryAnswer>) =>
-    changeRegistry(board, home, asked);
   const [trees, branches] = await Promise.all([
     git.worktrees(root.folder),
     git.branches(root.folder, branch),
   ]);
-  const at = branches.find(({ name }) => name === branch)?.commit;
-  const isOurs = known?.worktree != null;
-  const here = trees.find((it) => inFolder(host, home, it.path) === path);
+  return {
+    home,
+    task: {
+      task_key,
+      project_root: root.folder,
+      plan_path: board.layout.plan_path,
+      prefix: places.prefix,
+    },
+    place: { repository: root.folder, path, branch, links },
+    answer: {
+      worktree: folder,
+      branch,
+      stages: prepared.answer.stages,
+      base: prepared.base,
+    },
+    base: baseOfTask(prepared),
+    isOurs: known?.worktree != null,
+    at: branches.find(({ name }) => name === branch)?.commit,
+    here: trees.find((it) => inFolder(host, home, it.path) === path),
+  };
+}
+
+/** Where a task's worktree starts from, as the hand-over puts its stages together. */
+function baseOfTask({ base, plan, stagesOf }: Prepared): Known {
+  const heads = [...stagesOf].map(([commit, stages]) => ({ commit, stages }));
+  const [first, ...others] = heads;
+  const contains = heads.map(({ commit }) => commit);
+  if (first === undefined) {
+    return { kind: 'commit', commit: base, from: 'implementation-base', stages: [], contains };
+  }
+  if (others.length === 0) return { kind: 'commit', ...first, from: 'dependency', contains };
+  return { kind: 'merge', first, others, dropped: plan.dropped, contains };
+}
+
+async function makeTask(board: Board, git: Git, root: Root): Promise<TaskFolder> {
+  const { api } = board;
+  const { host } = board.context;
+  const { home, task, place, answer, base, isOurs, at, here } = await surveyTask(board, git, root);
+  const { path, branch, links } = place;
+  const { task_key } = task;
+  const change = (asked: (facts: RegistryFacts) => Decision<RegistryAnswer>) =>
+    changeRegistry(board, home, asked);
   // What a kill left unfinished holds nobody's work.
   if (isOurs && at !== undefined && here?.locked === 'initializing') {
     await git.cleanHalf({ ...place, base: at });
@@ -648,12 +699,6 @@ async function makeTask(board: Board, git: Git, root: Root): Promise<TaskFolder>
     return { ...answer, head, created: false };
   }
   const start = await startFrom(board, git, root, base);
-  const task = {
-    task_key,
-    project_root: root.folder,
-    plan_path: board.layout.plan_path,
-    prefix: places.prefix,
-  };
   await change((it) => api.registryTaskWorktree(it, { task, worktree: { path, branch } }));
   try {
     const { created, warning } = await git.addWorktree({ ...place, base: start }, () =>
@@ -690,9 +735,30 @@ async function upToDate(
   board: Board,
   git: Git,
   root: Root,
-  { path, branch, links, base: at }: NewWorktree,
+  place: NewWorktree,
   base: Known,
 ): Promise<string> {
+  const { path } = place;
+  const { missing } = await lacking(board, git, root, place, base);
+  if (missing.length === 0) return place.base;
+  const names = new Map(missing.map(({ commit, stages }) => [commit, stages.join(', ')]));
+  const merge = await git.mergeInto(path, {
+    commits: commitsOf(missing),
+    message: (commit) => `Merge stage ${names.get(commit)}`,
+  });
+  if (merge.merged) return merge.head;
+  throw new HostError('refused', path, 'it does not merge as it was foreseen', 'look at it');
+}
+
+/** What the worktree of a task does not have yet, and a commit as it would be with that. */
+async function lacking(
+  board: Board,
+  git: Git,
+  root: Root,
+  { path, branch, links, base: at }: NewWorktree,
+  base: Known,
+): Promise<{ missing: MergeHead[]; commit: string }> {
+  const { host } = board.context;
   const all = base.kind === 'merge' ? [base.first, ...base.others] : [];
   const wanted = base.kind === 'merge' ? all : [{ commit: base.commit, stages: base.stages }];
   const contained = await git.ancestors(
@@ -700,13 +766,9 @@ async function upToDate(
     wanted.map(({ commit }) => ({ older: commit, newer: at })),
   );
   const missing = wanted.filter((_, index) => contained[index] !== true);
-  if (missing.length === 0) return at;
-  const { clean, ...not } = await git.status(inside(path, root.prefix), links?.dirs ?? []);
-  const files = [...not.conflicted, ...not.staged, ...not.changed, ...not.untracked];
-  if (!clean && files.length > 0) {
-    const named = [...new Set(files)].slice(0, 5).join(', ');
-    throw new HostError('refused', path, `not committed: ${named}`, 'commit or discard that first');
-  }
+  if (missing.length === 0) return { missing, commit: at };
+  // Where the folder is gone, nothing in it is in the way.
+  if (host.exists(path)) await wantClean(git, root, path, links);
   const outcome = await git.mergeCommits(root.folder, at, commitsOf(missing), () => 'foreseen');
   if (!outcome.clean) {
     // Where stages do not go together they are named; else it is what else is on the branch.
@@ -715,13 +777,20 @@ async function upToDate(
     const message = `stage ${of} conflicts with what is on ${branch} in ${outcome.files.join(', ')}`;
     throw new HostError('refused', path, message, `merge it there: 'git merge ${outcome.against}'`);
   }
-  const names = new Map(missing.map(({ commit, stages }) => [commit, stages.join(', ')]));
-  const merge = await git.mergeInto(path, {
-    commits: commitsOf(missing),
-    message: (commit) => `Merge stage ${names.get(commit)}`,
-  });
-  if (merge.merged) return merge.head;
-  throw new HostError('refused', path, 'it does not merge as it was foreseen', 'look at it');
+  return { missing, commit: outcome.commit };
+}
+
+async function wantClean(
+  git: Git,
+  root: Root,
+  path: string,
+  links: Links | undefined,
+): Promise<void> {
+  const { clean, ...not } = await git.status(inside(path, root.prefix), links?.dirs ?? []);
+  const files = [...not.conflicted, ...not.staged, ...not.changed, ...not.untracked];
+  if (clean || files.length === 0) return;
+  const named = [...new Set(files)].slice(0, 5).join(', ');
+  throw new HostError('refused', path, `not committed: ${named}`, 'commit or discard that first');
 }
 
 type Known = Exclude<BaseAnswer, { kind: 'needs' }>;
@@ -733,18 +802,6 @@ async function startFrom(board: Board, git: Git, root: Root, base: Known): Promi
 
 function commitsOf(heads: readonly MergeHead[]): string[] {
   return heads.map(({ commit }) => commit);
-}
-
-/** What a stage is called that has ended. */
-const DONE = ['done', 'verified', 'pr'];
-
-/** The stages that are done, in the order of the plan. */
-async function doneStages(board: Board): Promise<number[]> {
-  const { answer } = await answered(board, (ledger, facts) =>
-    about(board.name, () => board.api.stageList(board.bytes, ledger, facts)),
-  );
-  const done = answer.stages.filter(({ state, head }) => DONE.includes(state) && head !== null);
-  return done.map(({ stage }) => stage);
 }
 
 /**

@@ -613,7 +613,10 @@ export async function prune(
         const it = known[index];
         const failed =
           yes && line.fate === 'remove' && it !== undefined
-            ? await attempt(() => removeAll(at, git, line.actions, it.links))
+            ? await attempt(async () => {
+                if (!force) wantNoContainers(at, line);
+                await removeAll(at, git, line.actions, it.links);
+              })
             : undefined;
         all.push({ line, ...(failed === undefined ? {} : { failed }) });
       }
@@ -667,23 +670,45 @@ export async function remove(
   context: Context,
 ): Promise<number> {
   const { host } = context;
-  const at = registered(context);
-  const { task } = oneOf(at, values);
-  const { force } = values;
-  const only = values.task ? 0 : (values.stage ?? 0);
-  const git = await host.git();
-  const line = await undisturbed(boardOf(at, task), 'worktree remove', async () => {
-    const [now] = tasksOf(at, task.task_key);
-    const [it] = now === undefined ? [] : await gather(at, git, now, { only, force });
-    if (it === undefined) throw new UsageError('the worktree is not registered any more');
-    const line = at.api.removeWorktree(it.facts, { force });
-    await removeAll(at, git, line.actions, it.links);
-    return line;
-  });
+  const line = await removeOne(values, context);
   const { actions: _, ...said } = line;
   if (values.json) host.write(1, `${printableJson(said)}\n`);
   else host.write(1, `${printable(`${nameOf(line)}: removed: ${line.why}`)}\n`);
   return OK;
+}
+
+/** Removes a worktree and says what became of it. */
+export async function removeOne(
+  values: One & { force: boolean },
+  context: Context,
+): Promise<PruneLine> {
+  const at = registered(context);
+  const { task } = oneOf(at, values);
+  const { force } = values;
+  const only = values.task ? 0 : (values.stage ?? 0);
+  const git = await context.host.git();
+  return undisturbed(boardOf(at, task), 'worktree remove', async () => {
+    const [now] = tasksOf(at, task.task_key);
+    const [it] = now === undefined ? [] : await gather(at, git, now, { only, force });
+    if (it === undefined) throw new UsageError('the worktree is not registered any more');
+    const line = at.api.removeWorktree(it.facts, { force });
+    if (!force) wantNoContainers(at, line);
+    await removeAll(at, git, line.actions, it.links);
+    return line;
+  });
+}
+
+/** Refuses where containers were started in a worktree: they would lose the ground under them. */
+function wantNoContainers(
+  { api, context, home }: Registered,
+  { task_key, stage, path }: { task_key: string | null; stage: number | null; path: string },
+): void {
+  // A key that is none has no containers.
+  const isTask = stage === null || stage === 0;
+  if (task_key === null || !isTask || !/^[^:]+:[^:]+:.+$/s.test(task_key)) return;
+  if (!context.host.exists(api.containerPlace({ home, task_key }).path)) return;
+  const help = `stop them: 'okstra container down ${task_key}'`;
+  throw new HostError('refused', path, 'containers were started in it', help);
 }
 
 /** Carries out what the core decided about one worktree. */

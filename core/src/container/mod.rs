@@ -15,7 +15,7 @@ pub use engine::{EngineAnswer, EngineRequest, ProbeOutcome, Probed, container_en
 pub use files::ComposeCandidate;
 pub use record::{ContainerRecord, ContainerState};
 pub use refusal::ContainerRefusal;
-pub use show::{ContainerService, ContainerView, Health, ShowRequest, container_show};
+pub use show::{ContainerHealth, ContainerService, ContainerView, ShowRequest, container_show};
 pub use up::{DownAnswer, DownRequest, Phase, UpAnswer, UpRequest, container_down, container_up};
 
 use serde::Serialize;

@@ -24,7 +24,7 @@ decode!(optional ShowRequest { ps, without_plan });
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub enum Health {
+pub enum ContainerHealth {
     /// Nothing was started.
     Down,
     /// Compose is at work.
@@ -69,7 +69,7 @@ pub struct ContainerView {
     /// The task.
     pub task_key: String,
     /// How the containers are.
-    pub health: Health,
+    pub health: ContainerHealth,
     /// What was started.
     pub record: Option<ContainerRecord>,
     /// The containers, by service.
@@ -88,23 +88,31 @@ pub fn container_show(
     let ps = request.ps.as_deref();
     let services = ps.map(services).unwrap_or_default();
     let health = match &record {
-        None => Health::Down,
+        None => ContainerHealth::Down,
         Some(record) => match record.state {
             ContainerState::Starting if facts.starter.as_deref() == Some("gone") => {
-                Health::Interrupted
+                ContainerHealth::Interrupted
             }
-            ContainerState::Starting => Health::Starting,
-            ContainerState::Failed => Health::Failed,
-            ContainerState::Up if ps.is_none() => Health::Unknown,
-            ContainerState::Up if services.is_empty() => Health::Gone,
-            ContainerState::Up if services.iter().all(is_fine) => Health::Up,
-            ContainerState::Up => Health::Partly,
+            ContainerState::Starting => ContainerHealth::Starting,
+            ContainerState::Failed => ContainerHealth::Failed,
+            ContainerState::Up if ps.is_none() => ContainerHealth::Unknown,
+            ContainerState::Up if services.is_empty() => ContainerHealth::Gone,
+            ContainerState::Up if services.iter().all(is_fine) => ContainerHealth::Up,
+            ContainerState::Up => ContainerHealth::Partly,
         },
     };
-    let stale = match &record {
+    let mut stale = match &record {
         Some(record) if !request.without_plan => stale(record, &up::stages(facts)),
         _ => Vec::new(),
     };
+    if let Some(record) = &record {
+        if facts.head.is_empty() {
+            stale.push(String::from("its worktree is gone"));
+        } else if facts.head != record.head {
+            let at = facts.head.get(..7).unwrap_or(&facts.head);
+            stale.push(format!("its worktree is at {at} since"));
+        }
+    }
     Ok(ContainerView { task_key: facts.task_key.clone(), health, record, services, stale })
 }
 
@@ -201,7 +209,7 @@ fn ports(value: &Value) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Health, is_fine, services, stale};
+    use super::{ContainerHealth, is_fine, services, stale};
     use crate::container::record::{ContainerRecord, ContainerState, RecordedStage};
 
     #[test]
@@ -244,7 +252,7 @@ mod tests {
         }
         let one = services(r#"{"Name":"p-migrate-1","State":"exited","ExitCode":0}"#);
         assert_eq!((one.len(), one.first().is_some_and(is_fine)), (1, true));
-        assert_ne!(Health::Up, Health::Partly);
+        assert_ne!(ContainerHealth::Up, ContainerHealth::Partly);
     }
 
     #[test]

@@ -29,6 +29,31 @@ export function checkMerge(request: string): any;
 export function checkPlan(source: Uint8Array | number[], strict: number, max_steps: number, contract: number, require_approval: number): any;
 
 /**
+ * What stops the containers of a task.
+ */
+export function containerDown(facts: string, request: string): any;
+
+/**
+ * The engine to use, or the one to ask for next.
+ */
+export function containerEngine(request: string): any;
+
+/**
+ * Where the containers of a task are known.
+ */
+export function containerPlace(facts: string): any;
+
+/**
+ * What is up of a task.
+ */
+export function containerShow(facts: string, request: string): any;
+
+/**
+ * What starts the containers of a task.
+ */
+export function containerUp(facts: string, request: string): any;
+
+/**
  * Makes a task.
  */
 export function createTask(request: string): any;
@@ -339,6 +364,11 @@ export interface InitOutput {
     readonly checkLedger: (a: number, b: number) => any;
     readonly checkMerge: (a: number, b: number) => any;
     readonly checkPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
+    readonly containerDown: (a: number, b: number, c: number, d: number) => any;
+    readonly containerEngine: (a: number, b: number) => any;
+    readonly containerPlace: (a: number, b: number) => any;
+    readonly containerShow: (a: number, b: number, c: number, d: number) => any;
+    readonly containerUp: (a: number, b: number, c: number, d: number) => any;
     readonly createTask: (a: number, b: number) => any;
     readonly diagnose: (a: number, b: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;

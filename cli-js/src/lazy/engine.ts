@@ -1,0 +1,2 @@
+/** Loaded by commands that start containers. */
+export { engine } from '../host/engine.js';
