@@ -157,12 +157,12 @@ describe('container up', () => {
   it('of one stage, with all that can be named, and removes its worktree', async () => {
     const yard = new Yard([''], { 'deploy/app.yaml': COMPOSE }).engines('podman-compose', 'podman');
     yard.rules({ program: 'podman', words: ['compose'], exit: 125, stderr: 'Error: looking up\n' });
-    await yard.shop.stage(1);
+    yard.done(1);
     yard.shop.write('.env', 'A=1\n');
     const warned = await yard.container('up', '--file', 'deploy/app.yaml');
     expect(warned.exit).toBe(0);
     expect(warned.stderr).toContain(
-      `warning: the worktree has no .env; '--env-file ${yard.shop.root}/.env'`,
+      `warning: the worktree has no .env; '--compose-env ${yard.shop.root}/.env'`,
     );
     const file = `${yard.worktree}/deploy/app.yaml`;
     const [started] = yard.calls();
@@ -176,9 +176,15 @@ describe('container up', () => {
       '--remove-orphans',
     ]);
     const path = join(yard.shop.root, 'deploy/app.yaml');
-    const named = await yard.json<Started>('up', '--file', path, '--env-file', '.env');
+    const named = await yard.json<Started>('up', '--file', path, '--compose-env', '.env');
     expect(named.command.slice(3, 7)).toEqual(['-f', file, '--env-file', `${yard.shop.root}/.env`]);
-    const missing = await yard.container('up', '--file', 'deploy/app.yaml', '--env-file', 'none');
+    const missing = await yard.container(
+      'up',
+      '--file',
+      'deploy/app.yaml',
+      '--compose-env',
+      'none',
+    );
     expect(missing).toMatchObject({ exit: 2, stderr: 'none: no such file; check it\n' });
     const other = await yard.container('up', '--file', 'deploy/app.yaml', '--engine', 'docker');
     expect(other.exit).toBe(3);
@@ -206,7 +212,7 @@ describe('container up', () => {
       exit: 3,
       stderr: `okstra: no stage is finished yet, so there is nothing to start; see 'okstra stage list'\n`,
     });
-    await yard.shop.stage(1);
+    yard.done(1);
     const refs = yard.shop.refs();
     const refused = async (says: string, ...more: string[]) => {
       const { exit, stderr } = await yard.container('up', ...more);
@@ -260,7 +266,7 @@ describe('container up', () => {
         symlinkSync(link, join(yard.shop.root, 'compose.yaml'));
         yard.shop.commit(what);
       }
-      await yard.shop.stage(1);
+      yard.done(1);
       const { exit, stderr } = await yard.container('up');
       expect(stderr).toContain(says);
       expect(exit).toBe(3);
@@ -277,7 +283,7 @@ describe('container up', () => {
     const refs = yard.shop.refs();
     for (const more of [['--dry-run'], []]) {
       const { exit, stderr } = await yard.container('up', ...more);
-      expect(stderr).toContain('stages 1 and 2 conflict in a.txt');
+      expect(stderr).toContain('stage 1 and stage 2 conflict in a.txt');
       expect(exit).toBe(3);
       expect(yard.shop.refs()).toBe(refs);
     }
@@ -288,7 +294,7 @@ describe('container up', () => {
 describe('container engines', () => {
   it('says of every engine why it cannot be used', async () => {
     const yard = new Yard(['']);
-    await yard.shop.stage(1);
+    yard.done(1);
     const refs = yard.shop.refs();
     const none = async () => {
       const { exit, stdout, stderr } = await yard.container('up', '--engine-timeout', '1');
@@ -346,6 +352,7 @@ describe('container engines', () => {
     for (const { pid } of yard.calls(true)) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 
     // A program that is there and is none.
+    yard.engines();
     writeFileSync(join(yard.shop.folder, 'bin/docker'), 'x', { mode: 0o644 });
     expect((await none())[1]).toBe('docker: `docker compose version` cannot be started (EACCES)');
   }, 60_000);
@@ -357,7 +364,7 @@ describe('container engines', () => {
     'uses %s where there is nothing else',
     async (_name, there, program) => {
       const yard = new Yard(['']).engines(...there);
-      await yard.shop.stage(1);
+      yard.done(1);
       const { command, engine } = await yard.json<Started>('up');
       expect(engine).toBe(there[0]);
       expect(command.join(' ')).toMatch(new RegExp(`^${program} -p okstra-web-login-`));
@@ -368,7 +375,7 @@ describe('container engines', () => {
 
   it('shows what is recorded where the engine is gone', async () => {
     const yard = new Yard(['']).engines('docker');
-    await yard.shop.stage(1);
+    yard.done(1);
     await yard.json('up');
     // The containers were taken away behind okstra's back.
     const gone = await yard.json<View>('show');
@@ -404,7 +411,7 @@ describe('container engines', () => {
 describe('what goes wrong half-way', () => {
   it('says how compose failed, and works the next time', async () => {
     const yard = new Yard(['']).engines('docker');
-    await yard.shop.stage(1);
+    yard.done(1);
     yard.rules({
       words: ['up'],
       exit: 17,
@@ -434,7 +441,7 @@ describe('what goes wrong half-way', () => {
 
   it('one at a time, and a kill leaves what can be stopped and started', async () => {
     const yard = new Yard(['']).engines('docker');
-    await yard.shop.stage(1);
+    yard.done(1);
     yard.rules({ words: ['up'], hang: true });
     const first = yard.begin('up');
     const compose = () => yard.calls(true).find(({ words }) => words.includes('up'));
@@ -481,7 +488,7 @@ describe('what goes wrong half-way', () => {
 
   it('passes on the wish to stop', async () => {
     const yard = new Yard(['']).engines('docker');
-    await yard.shop.stage(1);
+    yard.done(1);
     // A program that ends when it is asked to.
     writeFileSync(
       join(yard.shop.folder, 'bin/docker'),
@@ -498,7 +505,7 @@ describe('what goes wrong half-way', () => {
 
   it('leaves a record alone that it cannot read', async () => {
     const yard = new Yard(['']).engines('docker');
-    await yard.shop.stage(1);
+    yard.done(1);
     const { project } = await yard.json<Started>('up');
     const path = join(yard.home, 'containers', `${project}.json`);
     for (const text of ['{', '{"schema_version": 2}', '{"schema_version": 1, "container": {}}']) {

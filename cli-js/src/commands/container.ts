@@ -41,7 +41,12 @@ const up = command({
       value: 'PATH',
       text: "the compose file, from the project's folder; without it, the one that compose finds",
     },
-    envFile: { kind: 'file', value: 'FILE', text: 'a file with variables for compose' },
+    // Not `--env-file`: Node takes that for itself, wherever it stands.
+    composeEnv: {
+      kind: 'file',
+      value: 'FILE',
+      text: 'a file with variables, which compose gets as its --env-file',
+    },
     engine: engineOption,
     engineTimeout,
     json,

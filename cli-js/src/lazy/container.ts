@@ -24,7 +24,7 @@ import { age, type Style, table } from './stage.js';
 
 interface UpValues {
   file: string | undefined;
-  envFile: string | undefined;
+  composeEnv: string | undefined;
   engine: string;
   engineTimeout: number | undefined;
   json: boolean;
@@ -147,10 +147,10 @@ export async function up(key: string, values: UpValues, context: Context): Promi
   return exclusively(desk, 'up', () => start(openDesk(key, context), envFile, wanted));
 }
 
-function envFileOf({ envFile }: UpValues, { host }: Context): string | undefined {
-  if (envFile === undefined) return undefined;
-  if (!host.isFile(envFile)) throw new HostError('missing', envFile, 'no such file', 'check it');
-  return slashes(host.realPath(envFile));
+function envFileOf({ composeEnv }: UpValues, { host }: Context): string | undefined {
+  if (composeEnv === undefined) return undefined;
+  if (host.isFile(composeEnv)) return slashes(host.realPath(composeEnv));
+  throw new HostError('missing', composeEnv, 'no such file', 'check it');
 }
 
 /** What would be started, before anything is. */
@@ -388,7 +388,7 @@ async function warnOf(
   }
   const own = `${board.facts.project_root}/.env`;
   if (envFile === undefined && host.isFile(own) && !host.exists(`${worktree}/.env`)) {
-    say(host, `warning: the worktree has no .env; '--env-file ${own}' hands over the project's`);
+    say(host, `warning: the worktree has no .env; '--compose-env ${own}' hands over the project's`);
   }
 }
 

@@ -683,7 +683,7 @@ export async function removeOne(
   context: Context,
 ): Promise<PruneLine> {
   const at = registered(context);
-  const { task } = oneOf(at, values);
+  const { task, entry } = oneOf(at, values);
   const { force } = values;
   const only = values.task ? 0 : (values.stage ?? 0);
   const git = await context.host.git();
@@ -691,8 +691,8 @@ export async function removeOne(
     const [now] = tasksOf(at, task.task_key);
     const [it] = now === undefined ? [] : await gather(at, git, now, { only, force });
     if (it === undefined) throw new UsageError('the worktree is not registered any more');
+    if (!force) wantNoContainers(at, { task_key: task.task_key, ...entry });
     const line = at.api.removeWorktree(it.facts, { force });
-    if (!force) wantNoContainers(at, line);
     await removeAll(at, git, line.actions, it.links);
     return line;
   });
