@@ -140,11 +140,11 @@ pub enum EngineAnswer {
 pub fn container_engine(request: &EngineRequest) -> Result<EngineAnswer, OkstraError> {
     let recorded = request.recorded.as_deref();
     let wanted = request.engine.as_deref().or(recorded);
-    if let (Some(asked), Some(found)) = (request.engine.as_deref(), recorded) {
-        if asked != found {
-            let (asked, found) = (asked.to_owned(), found.to_owned());
-            return Err(ContainerRefusal::OtherEngine { asked, found }.into());
-        }
+    if let (Some(asked), Some(found)) = (request.engine.as_deref(), recorded)
+        && asked != found
+    {
+        let (asked, found) = (asked.to_owned(), found.to_owned());
+        return Err(ContainerRefusal::OtherEngine { asked, found }.into());
     }
     let mut reasons = Vec::new();
     for engine in ENGINES.iter().filter(|it| wanted.is_none_or(|wanted| wanted == it.name)) {

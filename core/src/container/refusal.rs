@@ -103,7 +103,8 @@ impl ContainerRefusal {
             Self::NoEngine { reasons, recorded } => {
                 details.lines = Some(reasons.clone());
                 let help = if *recorded {
-                    "make the engine answer that it was started with"
+                    "make the engine answer that it was started with; where it is gone for good, remove \
+                     the record in $OKSTRA_HOME/containers"
                 } else {
                     "install Docker or Podman with compose, or start its daemon"
                 };

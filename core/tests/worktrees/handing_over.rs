@@ -260,3 +260,31 @@ fn what_may_not_go_is_refused() {
         assert_eq!(refused.unwrap_err().info().code, ErrorCode::ForbiddenPush, "{branch}");
     }
 }
+
+#[test]
+fn what_is_finished_comes_together_whether_verified_or_not() {
+    // Stage 5 is done although what it builds on is being built again.
+    let specs = [on(&[]), on(&[]), on(&[]), on(&[]), on(&[4])];
+    let ledger = [
+        done(1) + &verified(1, "blocked"),
+        done(2) + &row(2, "pr", ",\"pr_number\":12,\"stages\":[2],\"opened_at\":\"t\""),
+        row(3, "done", ",\"completed_at\":\"t\",\"head_commit\":\"\""),
+        row(4, "started", ",\"started_at\":\"t\""),
+        done(5),
+    ]
+    .concat();
+    let facts = [("h1", "h2"), ("h1", "h5"), ("h2", "h5")];
+    let facts: Vec<_> = facts.iter().flat_map(|&(a, b)| [(a, b, false), (b, a, false)]).collect();
+    let finished =
+        HandoffRequest { finished: true, base_branch: String::new(), ..request(&[], &facts) };
+    assert_eq!(shown(&specs, &ledger, &finished).eligible, [1, 2, 5]);
+    let answer = planned(&specs, &ledger, &finished).unwrap();
+    let Assembling::Plan { plan } = answer.assembling else {
+        panic!("asked again");
+    };
+    assert_eq!((answer.stages, plan.branch.as_str()), (vec![1, 2, 5], "fix-i"));
+    assert_eq!(plan.contains, ["h1", "h2", "h5"]);
+    // Nothing is no fault here.
+    let answer = planned(&specs, "", &finished).unwrap();
+    assert!(matches!(answer.assembling, Assembling::Plan { plan } if plan.merges.is_empty()));
+}

@@ -130,16 +130,7 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<Decision<InstallAnswer>>();
     types.visit::<DoctorFacts>();
     types.visit::<DoctorReport>();
-    types.visit::<ContainerFacts>();
-    types.visit::<ContainerPlace>();
-    types.visit::<EngineRequest>();
-    types.visit::<EngineAnswer>();
-    types.visit::<UpRequest>();
-    types.visit::<Decision<UpAnswer>>();
-    types.visit::<DownRequest>();
-    types.visit::<Decision<DownAnswer>>();
-    types.visit::<ShowRequest>();
-    types.visit::<ContainerView>();
+    containers(&mut types);
     types.visit::<LeadFacts>();
     types.visit::<PanesAnswer>();
     types.visit::<TagRequest>();
@@ -163,6 +154,20 @@ pub(crate) fn run(out: &Path) -> Outcome {
     }
     std::fs::write(out, text)?;
     Ok(())
+}
+
+/// The types about the containers of a task.
+fn containers(types: &mut Collector) {
+    types.visit::<ContainerFacts>();
+    types.visit::<ContainerPlace>();
+    types.visit::<EngineRequest>();
+    types.visit::<EngineAnswer>();
+    types.visit::<UpRequest>();
+    types.visit::<Decision<UpAnswer>>();
+    types.visit::<DownRequest>();
+    types.visit::<Decision<DownAnswer>>();
+    types.visit::<ShowRequest>();
+    types.visit::<ContainerView>();
 }
 
 /// Every named type met so far, with its declaration.
