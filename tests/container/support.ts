@@ -158,6 +158,19 @@ export class Yard {
   }
 }
 
+/** What `up` answers. */
+export interface Started {
+  project: string;
+  engine: string;
+  worktree: string;
+  head: string;
+  base: string;
+  stages: { stage: number; head: string }[];
+  files: string[];
+  command: string[];
+}
+
+/** What `show` answers. */
 export interface View {
   health: string;
   record: { project: string; head: string; state: string; stages: unknown[] } | null;
@@ -173,3 +186,16 @@ export async function until(is: () => boolean): Promise<void> {
     await new Promise((done) => setTimeout(done, 20));
   }
 }
+
+/** Containers as Docker's `ps` prints them. */
+const SERVICES = [
+  {
+    Name: 'x-web-1',
+    Service: 'web',
+    State: 'running',
+    Health: 'healthy',
+    Publishers: [{ TargetPort: 80, PublishedPort: 8080, Protocol: 'tcp' }],
+  },
+  { Name: 'x-migrate-1', Service: 'migrate', State: 'exited', ExitCode: 0 },
+];
+export const RUNNING = SERVICES.map((it) => `${JSON.stringify(it)}\n`).join('');

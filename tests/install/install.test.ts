@@ -6,11 +6,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Home } from './home.js';
 
@@ -39,6 +40,12 @@ const SETTINGS: readonly (readonly [what: string, text: string | undefined])[] =
     JSON.stringify({ hooks: { Notification: [AUDIT] } }, null, 2),
   ],
 ];
+
+/** Where a program of this machine lies. */
+function programOf(name: string): string {
+  const files = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));
+  return realpathSync(files.find((file) => existsSync(file)) ?? `/usr/bin/${name}`);
+}
 
 function homeWith(settings: string | undefined): Home {
   const home = new Home();
@@ -326,6 +333,34 @@ describe('doctor', () => {
     row('files', 'WARN', '1 of 14 were changed');
     row('hooks', 'FAIL', 'no hook for Stop');
     row('locks', 'OK', join(home.folder, '.okstra'));
+  });
+
+  it('has nothing against what is as it should be', () => {
+    const home = new Home();
+    // Its own programs: what this machine has must not matter.
+    const bin = join(home.folder, 'bin');
+    home.put('bin/claude', '#!/bin/sh\necho "2.1.197 (Claude Code)"\n');
+    chmodSync(join(bin, 'claude'), 0o755);
+    symlinkSync(process.execPath, join(bin, 'node'));
+    symlinkSync(programOf('git'), join(bin, 'git'));
+    home.env = { PATH: bin };
+    expect(home.run('install')).toMatchObject({ exit: 0 });
+    const fine = home.run('doctor');
+    expect(fine.stderr).toBe('');
+    // What is missing and not needed is said all the same.
+    expect(fine.stdout).toContain('WARN tmux: not found; install tmux: ');
+    expect(fine.stdout).toContain('OK   claude: 2.1.197 (Claude Code)\n');
+    expect(fine.stdout).not.toContain('FAIL');
+    expect(fine.stdout).toMatch(/\nresult: OK\n$/);
+    expect(fine.exit).toBe(0);
+    const { exit, stdout } = home.run('doctor', '--json');
+    expect(exit).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+    // One fault is enough.
+    home.put('bin/claude', '#!/bin/sh\necho "2.1.196 (Claude Code)"\n');
+    const old = home.run('doctor');
+    expect(old.stdout).toMatch(/\nFAIL claude: 2\.1\.196 .*\n(.*\n)*result: 1 FAIL\n$/);
+    expect(old.exit).toBe(1);
   });
 
   it('finds dead claims and broken ledgers of the project, and settings that switch hooks off', () => {
