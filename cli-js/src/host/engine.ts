@@ -6,7 +6,7 @@ import { HostError } from './host.js';
 import { startOf } from './processes.js';
 
 /** What came of starting a program. */
-export interface Outcome {
+interface Outcome {
   /** Why there is no end of it: `missing`, `timeout`, or the system's code. */
   fault?: string;
   /** How it ended; missing where a signal ended it. */
@@ -16,7 +16,7 @@ export interface Outcome {
 }
 
 /** How compose ended. */
-export interface Composed {
+interface Composed {
   /** `null` where a signal ended it. */
   status: number | null;
   /** The end of what it complained of. */
