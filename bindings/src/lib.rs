@@ -210,6 +210,12 @@ pub fn stage_show(plan: &[u8], ledger: &[u8], facts: &str, number: u32) -> JsVal
     decided(facts, "null", |facts, (): ()| stage::show(plan, ledger, facts, number))
 }
 
+/// Everything a preview shows.
+#[wasm_bindgen(js_name = previewPlan)]
+pub fn preview_plan(facts: &str) -> JsValue {
+    answer(decoded(facts, "facts").and_then(|facts| stage::preview_plan(&facts)))
+}
+
 /// Prepares a run.
 #[wasm_bindgen(js_name = prepareRun)]
 pub fn prepare_run(plan: &[u8], ledger: &[u8], facts: &str, request: &str) -> JsValue {

@@ -85,6 +85,7 @@ export function createApi(core: Core): Api {
         json(facts),
         count(stage, 'stage') ?? 0,
       ]),
+    previewPlan: ofRequest('previewPlan'),
     prepareRun: ofStages('prepareRun'),
     worktreePlaces: ofRequest('worktreePlaces'),
     stageBase: ofRequest('stageBase'),

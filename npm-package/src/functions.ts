@@ -33,6 +33,7 @@ export const {
   stagePr,
   stageList,
   stageShow,
+  previewPlan,
   prepareRun,
   showLedger,
   checkLedger,

@@ -66,6 +66,8 @@ import type {
   PlacesRequest,
   Plan,
   PlanLayout,
+  Preview,
+  PreviewFacts,
   ProgressAnswer,
   ProgressRequest,
   PrRequest,
@@ -330,6 +332,12 @@ export declare function stageShow(
   facts: FactsInput,
   stage: number,
 ): Decision<ShowAnswer>;
+
+/**
+ * Everything a preview shows of a plan, its ledger and its evidence. Nothing is asked for and
+ * nothing is written.
+ */
+export declare function previewPlan(facts: Partial<PreviewFacts>): Preview;
 
 /**
  * Prepares a run: checks the plan, claims the stage, renders the task bundle and updates the

@@ -125,6 +125,7 @@ export const NAMES = [
   'planLayout',
   'planUninstall',
   'prepareRun',
+  'previewPlan',
   'pruneWorktrees',
   'readInstalled',
   'readRegistry',

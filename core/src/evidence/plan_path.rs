@@ -49,6 +49,12 @@ pub(crate) fn names_this_plan(
         && given.names.ends_with(&plan.names)
 }
 
+/// Whether of two paths one is the end of the other, at the boundary of a part.
+pub(crate) fn ends_alike(a: &str, b: &str) -> bool {
+    let (a, b) = (parts(a).names, parts(b).names);
+    !a.is_empty() && !b.is_empty() && (a.ends_with(&b) || b.ends_with(&a))
+}
+
 /// Whether a path goes above where it begins.
 pub(super) fn leaves(path: &str) -> bool {
     parts(path).leaves

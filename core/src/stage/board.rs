@@ -82,6 +82,8 @@ pub(super) struct Board<'d, 'a> {
     pub(super) stale: Vec<(u32, Stale)>,
     pub(super) warnings: Vec<String>,
     pub(super) now_ms: i64,
+    /// Whether the places of the files are not known for sure.
+    loose: bool,
 }
 
 impl<'d, 'a> Board<'d, 'a> {
@@ -89,6 +91,25 @@ impl<'d, 'a> Board<'d, 'a> {
         doc: &'d Document<'a>,
         ledger: &[u8],
         facts: &'d Facts,
+    ) -> Result<Self, OkstraError> {
+        Self::read(doc, ledger, facts, false)
+    }
+
+    /// The same for files whose places are not known for sure, and for looking only: evidence names
+    /// this plan where of the two paths one is the end of the other.
+    pub(super) fn loose(
+        doc: &'d Document<'a>,
+        ledger: &[u8],
+        facts: &'d Facts,
+    ) -> Result<Self, OkstraError> {
+        Self::read(doc, ledger, facts, true)
+    }
+
+    fn read(
+        doc: &'d Document<'a>,
+        ledger: &[u8],
+        facts: &'d Facts,
+        loose: bool,
     ) -> Result<Self, OkstraError> {
         let Some(now_ms) = time::epoch_ms(&facts.now) else {
             let reason = String::from("now must be a time in ISO 8601 with its zone");
@@ -123,6 +144,7 @@ impl<'d, 'a> Board<'d, 'a> {
             stale: Vec::new(),
             warnings: Vec::new(),
             now_ms,
+            loose,
         };
         board.warn_of_bad_lines();
         board.read_sidecars();
@@ -175,12 +197,13 @@ impl<'d, 'a> Board<'d, 'a> {
     /// Whether a path in evidence means this plan.
     fn names_this_plan(&self, path: &str) -> bool {
         let task_root = self.task_root();
-        evidence::plan_path::names_this_plan(
-            path,
-            &self.layout.plan_path,
-            &self.facts.plan,
-            task_root.as_deref(),
-        )
+        self.loose && evidence::plan_path::ends_alike(path, &self.facts.plan)
+            || evidence::plan_path::names_this_plan(
+                path,
+                &self.layout.plan_path,
+                &self.facts.plan,
+                task_root.as_deref(),
+            )
     }
 
     /// The task's folder, relative to the project.

@@ -10,7 +10,9 @@ use crate::check::{self, CheckOptions};
 use crate::choose::{self, Explanation, Order, Readiness};
 use crate::claims::ClaimView;
 use crate::error::OkstraError;
+use crate::graph::Graph;
 use crate::ledger::{Claim, PullRequest, Verdict};
+use crate::order::FirstOf;
 use crate::time;
 
 /// Where a stage stands.
@@ -96,25 +98,25 @@ pub fn list(plan: &[u8], ledger: &[u8], facts: &Facts) -> Result<Decision<StageL
     if let Some(needs) = board.needs() {
         return Ok(needs);
     }
-    let request = board.choose_request("auto", Order::Number);
-    let explained = choose::overview(&request);
-    drop(request);
-    let waves =
-        crate::order::FirstOf::new(graph.nodes.iter().enumerate().map(|(at, it)| (it.stage, at)));
-    let stages = explained
-        .iter()
-        .map(|it| {
-            let node = waves.get(it.stage).and_then(|at| graph.nodes.get(at));
-            let wave = node.and_then(|node| node.wave);
-            line(&board, it.stage, wave, Some(it))
-        })
-        .collect();
     let answer = StageList {
         plan_path: board.layout.plan_path.clone(),
-        stages,
+        stages: lines(&board, &graph),
         warnings: board.warnings.clone(),
     };
     Ok(board.decided(Vec::new(), answer))
+}
+
+/// A line for every row with a number, in row order.
+pub(super) fn lines(board: &Board<'_, '_>, graph: &Graph) -> Vec<StageLine> {
+    let explained = choose::overview(&board.choose_request("auto", Order::Number));
+    let nodes = FirstOf::new(graph.nodes.iter().enumerate().map(|(at, it)| (it.stage, at)));
+    explained
+        .iter()
+        .map(|it| {
+            let node = nodes.get(it.stage).and_then(|at| graph.nodes.get(at));
+            line(board, it.stage, node.and_then(|node| node.wave), Some(it))
+        })
+        .collect()
 }
 
 pub(super) fn line(

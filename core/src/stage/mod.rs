@@ -18,6 +18,7 @@ mod history;
 mod list;
 mod next;
 mod outcome;
+mod preview;
 mod refusal;
 mod stale;
 mod survey;
@@ -41,6 +42,10 @@ pub use list::{StageLine, StageList, StageState, list};
 pub use next::{NextAnswer, NextRequest, ShowAnswer, next, show};
 pub use outcome::{
     EvidenceGrade, OutcomeAnswer, OutcomeReason, OutcomeRequest, StageOutcome, outcome,
+};
+pub use preview::{
+    Preview, PreviewEvidence, PreviewFacts, PreviewFile, PreviewObserved, PreviewStage,
+    PreviewStepResult, preview_plan,
 };
 pub use refusal::StageRefusal;
 pub use stale::{MOST_BUILT_ON, Stale, StaleReason};

@@ -134,6 +134,11 @@ export function planUninstall(facts: string, request: string): any;
 export function prepareRun(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
 
 /**
+ * Everything a preview shows.
+ */
+export function previewPlan(facts: string): any;
+
+/**
  * Panics on purpose, so that tests of the package can see what a caller gets.
  *
  * # Panics
@@ -385,6 +390,7 @@ export interface InitOutput {
     readonly planLayout: (a: number, b: number, c: number, d: number) => any;
     readonly planUninstall: (a: number, b: number, c: number, d: number) => any;
     readonly prepareRun: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly previewPlan: (a: number, b: number) => any;
     readonly provokePanic: () => void;
     readonly pruneWorktrees: (a: number, b: number, c: number, d: number) => any;
     readonly readInstalled: (a: number, b: number) => any;

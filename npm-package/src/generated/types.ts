@@ -3567,6 +3567,194 @@ export type PrRequest = {
 };
 
 /**
+ * A plan as people look at it: what it says, what is wrong with it, and where its stages stand.
+ */
+export type Preview = {
+  /**
+   * The first heading of level 1, or `null` where there is none.
+   */
+  title: string | null;
+  /**
+   * Whether the plan is approved.
+   */
+  approval: Approval;
+  /**
+   * The clarifications that hold the approval back.
+   */
+  clarifications: Array<Clarification>;
+  /**
+   * Every row of the Stage Map, in its order.
+   */
+  stages: Array<PreviewStage>;
+  /**
+   * The graph of the stages that are not cancelled.
+   */
+  graph: Graph;
+  /**
+   * Every finding, in source order.
+   */
+  findings: Array<Finding>;
+  /**
+   * What is to be known of ledger and evidence.
+   */
+  warnings: Array<string>;
+};
+
+/**
+ * Evidence as a person reads it. What is of another kind than it should be is left out.
+ */
+export type PreviewEvidence = {
+  /**
+   * The file.
+   */
+  path: string;
+  /**
+   * Why it counts for nothing, as the end of a sentence that begins with the file; `null` where
+   * it says that the stage passed.
+   */
+  fault: string | null;
+  /**
+   * When the stage was completed, as written.
+   */
+  completed_at: string | null;
+  /**
+   * The commit it began from.
+   */
+  base: string | null;
+  /**
+   * The commit it ended with.
+   */
+  head: string | null;
+  /**
+   * The files it changed.
+   */
+  files_changed: Array<string>;
+  /**
+   * The names it introduced.
+   */
+  new_identifiers: Array<string>;
+  /**
+   * The steps, as they went.
+   */
+  step_results: Array<PreviewStepResult>;
+  /**
+   * The validations that passed, as the worker says.
+   */
+  validations_passed: Array<string>;
+  /**
+   * What okstra saw when it ran the stage's commands.
+   */
+  observed: Array<PreviewObserved>;
+  /**
+   * What okstra noted about it.
+   */
+  warnings: Array<string>;
+  /**
+   * Anything else the next stage should know.
+   */
+  notes: Array<string>;
+};
+
+/**
+ * What a preview shows: the files as they are now.
+ */
+export type PreviewFacts = {
+  /**
+   * The plan; `null` where there is none.
+   */
+  plan: PreviewFile | null;
+  /**
+   * The ledger; `null` where there is none.
+   */
+  ledger: PreviewFile | null;
+  /**
+   * The sidecars. Only those named `stage-<N>.json` count.
+   */
+  evidence: Array<PreviewFile>;
+  /**
+   * Now, in ISO 8601 with its zone.
+   */
+  now: string;
+  /**
+   * What keeps the files from being read at this moment; `null` where nothing does.
+   */
+  fault: string | null;
+};
+
+/**
+ * A file that a preview shows.
+ */
+export type PreviewFile = {
+  /**
+   * Its path with `/`, as far as it is known: at least the name.
+   */
+  path: string;
+  /**
+   * Its text.
+   */
+  text: string;
+};
+
+/**
+ * A command that okstra ran.
+ */
+export type PreviewObserved = {
+  /**
+   * The command.
+   */
+  command: string;
+  /**
+   * Its exit code; `null` where a signal ended it.
+   */
+  exit_code: number | null;
+  /**
+   * How long it ran.
+   */
+  duration_ms: number | null;
+};
+
+/**
+ * A row of the Stage Map with everything about its stage.
+ */
+export type PreviewStage = {
+  /**
+   * What the plan says.
+   */
+  plan: Stage;
+  /**
+   * Where it stands; `null` for a row whose number cannot be read or is another row's. Nobody
+   * has looked at processes and sessions, so no claim is called quiet or dead.
+   */
+  line: StageLine | null;
+  /**
+   * The commands of its `Stage Validation`.
+   */
+  validation_commands: Array<ValidationCommand>;
+  /**
+   * Its evidence, or `null` where there is no file.
+   */
+  evidence: PreviewEvidence | null;
+};
+
+/**
+ * How a step went.
+ */
+export type PreviewStepResult = {
+  /**
+   * The step.
+   */
+  step: string;
+  /**
+   * How it went.
+   */
+  status: string;
+  /**
+   * The commit it ended with; empty where there is none.
+   */
+  commit: string;
+};
+
+/**
  * The prices of models. They are data: a price list has a date, and okstra knows no other.
  */
 export type PriceTable = {

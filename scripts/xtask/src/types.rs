@@ -30,7 +30,8 @@ use okstra_core::run::{
 use okstra_core::stage::{
     AssembleAnswer, ClaimAnswer, ClaimRequest, Decision, DiffAnswer, DoneAnswer, DoneRequest,
     Facts, HandoffAnswer, HandoffRequest, NextAnswer, NextRequest, OutcomeAnswer, OutcomeRequest,
-    PrRequest, Recorded, ReleaseRequest, ShowAnswer, StageList, VerifyRequest,
+    PrRequest, Preview, PreviewFacts, Recorded, ReleaseRequest, ShowAnswer, StageList,
+    VerifyRequest,
 };
 use okstra_core::task::TaskFacts;
 use okstra_core::tokens::{TokenReport, TokenRequest, UsageBatch};
@@ -80,6 +81,8 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<Decision<Recorded>>();
     types.visit::<Decision<StageList>>();
     types.visit::<Decision<ShowAnswer>>();
+    types.visit::<PreviewFacts>();
+    types.visit::<Preview>();
     types.visit::<RunRequest>();
     types.visit::<Decision<RunAnswer>>();
     types.visit::<TaskFacts>();
