@@ -234,6 +234,8 @@ async function bundles() {
         format: 'cjs',
         platform: 'node',
         target: 'node20',
+        // What asks for its own place as an ES module has none in a bundle.
+        define: { 'import.meta.url': 'undefined' },
         // Compiled code; npm installs it beside the package.
         external: ['fs-native-extensions'],
         plugins: [lazyParts],

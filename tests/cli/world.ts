@@ -15,6 +15,7 @@ import {
   type SessionProcess,
   type Stream,
 } from '../../cli-js/src/host/host.js';
+import type { Serving } from '../../cli-js/src/host/serving/serving.js';
 import type { Tmux } from '../../cli-js/src/host/tmux.js';
 import * as api from '../../npm-package/dist/node.js';
 import { GitWorld } from './git.js';
@@ -300,6 +301,10 @@ export class World implements Host {
       ask: async () => ({ fault: 'missing', stdout: '', stderr: '' }),
       compose: async () => ({ status: null, said: 'no such program' }),
     };
+  }
+
+  async serving(): Promise<Serving> {
+    throw new Error('a preview is tested with real sockets');
   }
 
   claudeFolder(): string {

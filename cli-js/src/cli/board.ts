@@ -73,8 +73,11 @@ export interface Wants {
   taskKey?: string;
 }
 
-/** Reads a plan and gathers what can be known without the lock. */
-export function openBoard(values: BoardValues, context: Context, wants: Wants = {}): Board {
+/** The plan that a person names, by its path or by its task. */
+export function findPlan(
+  values: Pick<BoardValues, 'plan' | 'taskKey'>,
+  context: Context,
+): { name: string; root: string | undefined } {
   const { host } = context;
   if (values.plan !== undefined && values.taskKey !== undefined) {
     throw new UsageError('give either --plan or --task-key, not both');
@@ -82,9 +85,16 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const found = values.taskKey === undefined ? undefined : findTask(host, values.taskKey, context);
   const name = found?.plan ?? values.plan;
   if (name === undefined) throw new UsageError('which plan? give --plan PLAN or --task-key KEY');
+  return { name, root: found?.root };
+}
+
+/** Reads a plan and gathers what can be known without the lock. */
+export function openBoard(values: BoardValues, context: Context, wants: Wants = {}): Board {
+  const { host } = context;
+  const { name, root: known } = findPlan(values, context);
   const bytes = wants.text === undefined ? host.readFile(name) : Buffer.from(wants.text);
   const plan = slashes(host.realPath(name));
-  const root = wants.root ?? found?.root ?? projectRootOf(host, plan);
+  const root = wants.root ?? known ?? projectRootOf(host, plan);
   const head = wants.git === true && root !== undefined ? host.gitHead(root) : undefined;
   const api = context.api(bytes.length);
   const layout = api.planLayout(plan, root);

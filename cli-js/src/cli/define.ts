@@ -30,6 +30,8 @@ interface ArgumentSpec {
   text: string;
   /** Whether it may be given several times. */
   many?: boolean;
+  /** Whether it may be missing. */
+  optional?: boolean;
   /** The words it can be; without them it is a Markdown file. */
   choices?: readonly string[];
   /** Whether it is any word, which completion cannot know. */

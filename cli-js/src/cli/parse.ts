@@ -57,8 +57,9 @@ export function parseFast(entries: Entries, argv: readonly string[]): Parsed | u
   if (command.argument === undefined) {
     return args.length === 0 ? { command, args, values } : undefined;
   }
-  const { many, choices } = command.argument;
-  if (args.length === 0 || (args.length > 1 && many !== true)) return undefined;
+  const { many, optional, choices } = command.argument;
+  if ((args.length === 0 && optional !== true) || (args.length > 1 && many !== true))
+    return undefined;
   if (choices !== undefined && !args.every((arg) => choices.includes(arg))) return undefined;
   return { command, args, values };
 }

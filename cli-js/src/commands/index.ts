@@ -24,5 +24,6 @@ export const commands: Commands = {
   'wrap-up': async () => (await import('./wrap-up.js')).wrapUp,
   tokens: async () => (await import('./tokens.js')).tokens,
   container: async () => (await import('./container.js')).container,
+  preview: async () => (await import('./preview.js')).preview,
   completion: async () => (await import('./completion.js')).completion,
 };

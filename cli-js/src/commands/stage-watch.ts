@@ -7,9 +7,6 @@ import { explain, say } from '../cli/talk.js';
 /** Empties the screen and the lines above it. */
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H';
 
-/** How many sidecars are followed by name; the stages of a plan are rarely more. */
-const MOST_STAGES = 1000;
-
 /** Shows the stages, unless the text is the one from before; `clear` is written in front of it. */
 type Show = (before?: string, clear?: string) => Promise<{ board: Board; text: string }>;
 
@@ -21,10 +18,6 @@ export async function watchStages(show: Show, context: Context): Promise<number>
   let last: string | undefined = text;
   say(host, 'watching; Ctrl-C ends');
   const { ledger, carry_folder } = board.layout;
-  const sidecars = Array.from(
-    { length: MOST_STAGES },
-    (_, at) => `${carry_folder}/stage-${at + 1}.json`,
-  );
   let running: Promise<void> = Promise.resolve();
   const again = async () => {
     const clear = host.isTerminal(1) ? CLEAR : '';
@@ -40,7 +33,7 @@ export async function watchStages(show: Show, context: Context): Promise<number>
   const update = () => {
     running = running.then(again);
   };
-  const watcher = await host.watchFiles([board.name, ledger, ...sidecars], update);
+  const watcher = await host.watchFiles([board.name, ledger, `${carry_folder}/`], update);
   // What happened before the watch had begun.
   update();
   await stopped;

@@ -10,6 +10,7 @@ import type { Engine } from './engine.js';
 import type { Gh } from './gh.js';
 import type { Git } from './git/git.js';
 import type { Scanned } from './scan.js';
+import type { Serving } from './serving/serving.js';
 import type { NotedPlan } from './sessions.js';
 import type { Tmux } from './tmux.js';
 
@@ -81,7 +82,10 @@ export interface Host {
   isTerminal(stream: Stream): boolean;
   /** The columns of the terminal, or what COLUMNS says, or 80. */
   width(): number;
-  /** Calls back after any of the files changed, appeared or vanished, until it is closed. */
+  /**
+   * Calls back after any of the files changed, appeared or vanished, until it is closed. A path
+   * that ends with `/` stands for every file in that folder.
+   */
   watchFiles(paths: readonly string[], changed: () => void): Promise<Watcher>;
   /**
    * Runs `work` while holding the kernel lock on `lockFile`, which dies with this process.
@@ -135,6 +139,8 @@ export interface Host {
   tmux(): Promise<Tmux>;
   /** Container engines. Loaded when they are first asked for. */
   engine(): Promise<Engine>;
+  /** Showing something in a browser. Loaded when it is first asked for. */
+  serving(): Promise<Serving>;
   /** The folder of Claude Code: `$CLAUDE_CONFIG_DIR`, else `~/.claude`; absolute. */
   claudeFolder(): string;
   /**

@@ -50,6 +50,9 @@ export const nodeHost: Host = {
   async engine() {
     return (await import('../lazy/engine.js')).engine;
   },
+  async serving() {
+    return (await import('../lazy/serving.js')).serving;
+  },
   claudeFolder: () => claudeFolder(process.env),
   async scanLines(path, word, found) {
     return (await import('../lazy/scan.js')).scanLines(path, word, found);

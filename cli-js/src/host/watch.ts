@@ -13,10 +13,16 @@ import type { Watcher } from './host.js';
 /** Milliseconds of quiet after which a burst of events counts as one change. */
 const QUIET = 60;
 
-/** Calls back after any of the files changed, appeared or vanished, until it is closed. */
+/** Milliseconds after which a burst that does not end counts as a change all the same. */
+const MOST = 240;
+
+/** See {@link Host.watchFiles}. */
 export async function watchFiles(paths: readonly string[], changed: () => void): Promise<Watcher> {
-  const files = new Set(paths.map((file) => path.resolve(file)));
-  const folders = new Set([...files].map((file) => path.dirname(file)));
+  const isFolder = (name: string) => name.endsWith('/');
+  const files = new Set(paths.filter((name) => !isFolder(name)).map((file) => path.resolve(file)));
+  const whole = new Set(paths.filter(isFolder).map((folder) => path.resolve(folder)));
+  const folders = new Set([...whole, ...[...files].map((file) => path.dirname(file))]);
+  const isMeant = (full: string) => files.has(full) || whole.has(path.dirname(full));
   for (const folder of folders) {
     // A set takes on what is added while one walks through it: so this goes up, folder by folder.
     if (!existsSync(folder)) folders.add(path.dirname(folder));
@@ -26,10 +32,11 @@ export async function watchFiles(paths: readonly string[], changed: () => void):
     ignoreInitial: true,
     ignored: (entry) => {
       const full = path.resolve(entry);
-      return !files.has(full) && !folders.has(full);
+      return !isMeant(full) && !folders.has(full);
     },
   });
   let timer: NodeJS.Timeout | undefined;
+  let since: number | undefined;
   watcher.on('all', (event, entry) => {
     const full = path.resolve(entry);
     // What came with a new folder is no event of its own.
@@ -37,9 +44,17 @@ export async function watchFiles(paths: readonly string[], changed: () => void):
       for (const folder of folders) {
         if (folder === full || folder.startsWith(full + path.sep)) watcher.add(folder);
       }
-    } else if (!files.has(full)) return;
+    } else if (!isMeant(full)) return;
+    const now = performance.now();
+    since ??= now;
     clearTimeout(timer);
-    timer = setTimeout(changed, QUIET);
+    timer = setTimeout(
+      () => {
+        since = undefined;
+        changed();
+      },
+      Math.max(0, Math.min(QUIET, since + MOST - now)),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     watcher.once('ready', () => resolve());

@@ -131,13 +131,14 @@ function fill(target: Commander, command: Command, found: (parsed: Parsed) => vo
     .description(details === undefined ? command.summary : `${command.summary}.\n\n${details}`)
     .addHelpText('after', examples(command.examples));
   if (argument !== undefined) {
-    const placeholder = argument.many === true ? `<${argument.name}...>` : `<${argument.name}>`;
+    const name = argument.many === true ? `${argument.name}...` : argument.name;
+    const placeholder = argument.optional === true ? `[${name}]` : `<${name}>`;
     const positional = new Argument(placeholder, argument.text);
     target.addArgument(argument.choices ? positional.choices(argument.choices) : positional);
   }
   for (const [key, spec] of Object.entries(options)) addOption(target, longName(key), spec);
   target.action((given: unknown) => {
-    const args = argument === undefined ? [] : (given as string | string[]);
+    const args = argument === undefined ? [] : ((given ?? []) as string | string[]);
     const chosen = target.opts<Record<string, unknown>>();
     const values: Record<string, unknown> = {};
     for (const [key, spec] of Object.entries(options)) {

@@ -1,0 +1,2 @@
+/** Loaded where a browser is opened. */
+export { show } from '../host/serving/browser.js';
