@@ -6,7 +6,8 @@ import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
 import { build as viteBuild } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { copyWasm, folder, installed, launch, STRICT, serve, version, visit } from './consumer.js';
+import { launch } from '../chromium.js';
+import { copyWasm, folder, installed, STRICT, serve, version, visit } from './consumer.js';
 import { EXERCISE, expected } from './exercise.js';
 
 const PAGE = '<!doctype html><title>t</title>';

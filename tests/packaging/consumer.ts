@@ -3,11 +3,10 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { delimiter, extname, join, normalize } from 'node:path';
+import { extname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { inject } from 'vitest';
-import { findProgram } from '../../scripts/lib.mjs';
 
 /** The project that has the package installed. */
 export const consumer = inject('consumer');
@@ -75,29 +74,6 @@ export async function serve(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
-}
-
-/** A real Chromium: the one in `CHROMIUM`, else the one on the PATH. */
-export function launch(): Promise<Browser> {
-  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-  const executablePath = process.env.CHROMIUM ?? findProgram(names);
-  if (executablePath === undefined) {
-    throw new Error(
-      `no Chromium on the PATH (${process.env.PATH?.split(delimiter).length} folders)`,
-    );
-  }
-  return chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
 }
 
 /** Opens a page and answers what it put into `globalThis.result`, and everything it complained of. */

@@ -29,8 +29,8 @@ afterAll(() => stop(server));
 /** A request with lines of its own; `HOST`, `PORT` and `TOKEN` stand for the server's. */
 const filled = (text: string) =>
   text
-    .replaceAll('HOST', `127.0.0.1:${server.port}`)
-    .replaceAll('PORT', String(server.port))
+    .replaceAll(/\bHOST\b/g, `127.0.0.1:${server.port}`)
+    .replaceAll(/\bPORT\b/g, String(server.port))
     .replaceAll('TOKEN', server.token);
 
 const ask = (lines: string[]) => exchange(server.port, filled(`${lines.join('\r\n')}\r\n\r\n`));
@@ -74,8 +74,16 @@ describe('who may ask for what', () => {
     [403, 'our origin over TLS', [GET, H, 'Origin: https://HOST', END]],
     [403, 'the origin of the other name', [GET, H, 'Origin: http://localhost:PORT', END]],
     [403, 'two origins', [GET, H, 'Origin: http://HOST', 'Origin: https://evil.example', END]],
-    [403, 'facts, for another page', ['GET /TOKEN/facts HTTP/1.1', H, 'Sec-Fetch-Site: cross-site']],
-    [403, 'events, for a page near by', ['GET /TOKEN/events HTTP/1.1', H, 'Sec-Fetch-Site: same-site']],
+    [
+      403,
+      'facts, for another page',
+      ['GET /TOKEN/facts HTTP/1.1', H, 'Sec-Fetch-Site: cross-site'],
+    ],
+    [
+      403,
+      'events, for a page near by',
+      ['GET /TOKEN/events HTTP/1.1', H, 'Sec-Fetch-Site: same-site'],
+    ],
 
     [404, 'nothing', ['GET / HTTP/1.1', H, END]],
     [404, 'an icon', ['GET /favicon.ico HTTP/1.1', H, END]],
@@ -128,7 +136,7 @@ describe('who may ask for what', () => {
     const one = `GET /TOKEN/facts HTTP/1.1\r\n${H}\r\n\r\n`;
     const bad = `GET /TOKEN/facts HTTP/1.1\r\nHost: evil.example\r\n\r\n`;
     const answer = await exchange(server.port, filled(one + bad + one));
-    expect(answer.match(/^HTTP\/1\.1 \d{3}/gm)).toEqual([
+    expect(answer.match(/HTTP\/1\.1 \d{3}/g)).toEqual([
       'HTTP/1.1 200',
       'HTTP/1.1 421',
       'HTTP/1.1 200',
@@ -140,14 +148,7 @@ describe('who may ask for what', () => {
     const length = filled(inner).length;
     const outer = `GET /TOKEN/ HTTP/1.1\r\n${H}\r\nContent-Length: ${length}\r\n\r\n`;
     const answer = await exchange(server.port, filled(outer + inner));
-    expect(answer.match(/^HTTP\/1\.1 \d{3}/gm)).toEqual(['HTTP/1.1 200']);
-  });
-
-  it('a request that never ends is given up', async () => {
-    const started = performance.now();
-    const answer = await exchange(server.port, filled(`${GET}\r\n${H}\r\nX: `), 30_000);
-    expect(status(answer)).toBe(408);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(answer.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200']);
   });
 });
 
@@ -204,9 +205,7 @@ describe('facts', () => {
     expect(facts).toEqual({
       plan: { path: PLAN, text: hostile },
       ledger: { path: LEDGER, text: started(1, { session: HOSTILE.join('') }) },
-      evidence: [
-        { path: carry(1), text: evidence(1, 'Parse the input', { notes: HOSTILE }) },
-      ],
+      evidence: [{ path: carry(1), text: evidence(1, 'Parse the input', { notes: HOSTILE }) }],
       fault: null,
     });
     expect(Math.abs(Date.parse(now) - Date.now())).toBeLessThan(5000);

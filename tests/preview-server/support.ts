@@ -32,7 +32,7 @@ const shown = (facts) => { globalThis.facts = facts; globalThis.count = (globalT
 if (live) {
   globalThis.events = new EventSource('events');
   events.onmessage = ({ data }) => shown(JSON.parse(data));
-  events.addEventListener('closed', () => { events.close(); globalThis.closed = true; });
+  events.addEventListener('closed', () => { events.close(); globalThis.ended = true; });
   fetch('facts').then((answer) => answer.json()).then((facts) => { globalThis.fetched = facts; });
 }
 `;
@@ -205,6 +205,8 @@ export class Follower {
   readonly frames: PreviewFacts[] = [];
   /** The names of events that are no messages. */
   readonly events: string[] = [];
+  /** How many signs of life there were. */
+  beats = 0;
   isOver = false;
   #text = '';
 
@@ -227,6 +229,7 @@ export class Follower {
     for (const block of blocks) {
       const name = /^event: (.*)$/m.exec(block)?.[1];
       if (name !== undefined) this.events.push(name);
+      else if (block === ':') this.beats += 1;
       else if (block.startsWith('data: ')) this.frames.push(JSON.parse(block.slice(6)));
     }
   }

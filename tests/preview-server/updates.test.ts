@@ -1,13 +1,13 @@
 /** Every kind of change of plan, ledger and evidence reaches those who follow within half a second. */
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { PreviewFacts } from '../../npm-package/src/index.js';
 import { carry, evidence, FOUR, LEDGER, PLAN, started, TASK } from '../cli/stages.js';
 import { Follower, newFolder, Project, serve, stop } from './support.js';
 
-// A machine that is busy with other tests may miss a time once.
-vi.setConfig({ retry: 2 });
+/** A machine that is busy with other tests may miss a time once. */
+const TIMED = { retry: 2 };
 
 /** The goal, in milliseconds. */
 const SOON = 500;
@@ -110,7 +110,7 @@ const CASES: Case[] = [
   },
 ];
 
-it.each(CASES)('$name', async ({ files, change, shows }) => {
+it.each(CASES)('$name', TIMED, async ({ files, change, shows }) => {
   const project = new Project(files);
   const server = await serve(project);
   const follower = await new Follower(server.url).begun();
@@ -120,7 +120,7 @@ it.each(CASES)('$name', async ({ files, change, shows }) => {
   await stop(server);
 });
 
-it('a plan that vanishes and comes back is shown again', async () => {
+it('a plan that vanishes and comes back is shown again', TIMED, async () => {
   const project = new Project();
   const server = await serve(project);
   const follower = await new Follower(server.url).begun();
@@ -135,7 +135,7 @@ it('a plan that vanishes and comes back is shown again', async () => {
   await stop(server);
 });
 
-it('a plan that is saved in two steps is never shown empty', async () => {
+it('a plan that is saved in two steps is never shown empty', TIMED, async () => {
   const project = new Project();
   const server = await serve(project);
   const follower = await new Follower(server.url).begun();
@@ -178,7 +178,7 @@ it('nothing is sent where nothing has changed', async () => {
   await stop(server);
 });
 
-it('a plan outside of tasks, whose folder of records is made later', async () => {
+it('a plan outside of tasks, whose folder of records is made later', TIMED, async () => {
   const project = new Project({ 'docs/plan.md': FOUR });
   const server = await serve(project, ['docs/plan.md']);
   const follower = await new Follower(server.url).begun();
