@@ -5,12 +5,14 @@
 // Node 20 reads those certificates at every start, which would hide what we measure.
 import { spawn, spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -713,6 +715,94 @@ function hooks() {
   }
 }
 
+/** A server that runs: what it printed, and the process. */
+async function preview(path) {
+  const child = spawn(process.execPath, [cli, 'preview', path, '--no-open', '--json'], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  for await (const bytes of child.stdout.iterator({ destroyOnReturn: false })) {
+    text += bytes;
+    if (text.endsWith('}\n')) return { child, ...JSON.parse(text) };
+  }
+  throw new Error('no server');
+}
+
+/** How soon a change on disk is with those who follow, the server's part of it. */
+async function serving() {
+  console.log(
+    '\nA preview of 100 stages: start, and from a change on disk to its event (goal: 500 ms)',
+  );
+  const { project, commit } = repository(100);
+  const path = join(project, 'plan.md');
+  const rounds = quick ? 5 : 15;
+  const started = [];
+  for (let round = 0; round < rounds; round++) {
+    const start = process.hrtime.bigint();
+    const { child } = await preview(path);
+    started.push(Number(process.hrtime.bigint() - start) / 1e6);
+    child.kill('SIGINT');
+    await new Promise((resolve) => child.once('close', resolve));
+  }
+  const [empty] = inTurn([['-e', '0']], rounds);
+  row('to the address', ms(median(started)), ratio(median(started) / empty));
+  const { child, url } = await preview(path);
+  const { body } = await fetch(`${url}events`);
+  const events = body.pipeThrough(new TextDecoderStream()).getReader();
+  let seen = '';
+  const frame = async () => {
+    for (;;) {
+      const end = seen.lastIndexOf('\n\n');
+      const begin = seen.indexOf('data: ');
+      if (begin >= 0 && end > begin) {
+        seen = seen.slice(end + 2);
+        return;
+      }
+      seen += (await events.read()).value;
+    }
+  };
+  await frame();
+  const records = `${path}.okstra`;
+  mkdirSync(join(records, 'carry'), { recursive: true });
+  const text = readFileSync(path, 'utf8');
+  const row1 = {
+    impl_task_key: 'k',
+    stage: 1,
+    status: 'started',
+    started_at: '2026-01-01T00:00:00Z',
+  };
+  const changes = {
+    'the plan, in place': (at) => writeFileSync(path, `${text}\n${at}\n`),
+    'the plan, replaced': (at) => {
+      writeFileSync(`${path}.new`, `${text}\n\n${at}\n`);
+      renameSync(`${path}.new`, path);
+    },
+    'a row of the ledger': (at) =>
+      appendFileSync(
+        join(records, 'consumers.jsonl'),
+        `${JSON.stringify({ ...row1, claim_id: `c${at}`, head_commit: commit })}\n`,
+      ),
+    evidence: (at) =>
+      writeFileSync(join(records, `carry/stage-${at + 1}.json`), evidenceOf(at + 1, commit)),
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    const took = [];
+    for (let at = 0; at < rounds; at++) {
+      // Past the echo of the last one.
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      const start = process.hrtime.bigint();
+      change(at);
+      await frame();
+      took.push(Number(process.hrtime.bigint() - start) / 1e6);
+    }
+    const most = Math.max(...took);
+    row(name, ms(median(took)), `at most ${ms(most)}`, goal(most <= 500));
+  }
+  child.kill('SIGINT');
+  await new Promise((resolve) => child.once('close', resolve));
+}
+
 const sections = {
   startUp,
   hooks,
@@ -724,6 +814,7 @@ const sections = {
   worktrees,
   outcomes,
   panes,
+  serving,
   sizes,
 };
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));

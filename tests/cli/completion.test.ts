@@ -107,6 +107,7 @@ const NAMES = [
     'wrap-up',
     'tokens',
     'container',
+    'preview',
   ],
   'completion',
 ];

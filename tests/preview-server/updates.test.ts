@@ -135,6 +135,25 @@ it('a plan that vanishes and comes back is shown again', TIMED, async () => {
   await stop(server);
 });
 
+it("a task's folder that is moved away, and back", TIMED, async () => {
+  const project = new Project({ [LEDGER]: started(1), [carry(1)]: evidence(1, 'Parse the input') });
+  const server = await serve(project);
+  const follower = await new Follower(server.url).begun();
+  const before = { ...follower.last, now: '' };
+  const away = () => renameSync(project.at(TASK), project.at('away'));
+  const back = () => renameSync(project.at('away'), project.at(TASK));
+  const showsNothing = ({ plan, ledger }: PreviewFacts) => plan === null && ledger === null;
+  for (const _ of [1, 2]) {
+    expect(await follower.after(away, showsNothing)).toBeLessThan(SOON);
+    expect(await follower.after(back, (facts) => facts.plan !== null)).toBeLessThan(SOON);
+    expect({ ...follower.last, now: '' }).toEqual(before);
+  }
+  // And it goes on being followed.
+  const change = () => project.append(started(2));
+  expect(await follower.after(change, (facts) => rowsOf(facts) === 3)).toBeLessThan(SOON);
+  await stop(server);
+});
+
 it('a plan that is saved in two steps is never shown empty', TIMED, async () => {
   const project = new Project();
   const server = await serve(project);

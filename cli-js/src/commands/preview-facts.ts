@@ -36,7 +36,6 @@ export class LiveFacts {
   #stamps = new Map<string, string>();
   #evidence = new Map<string, { stamp: string; file: PreviewFile }>();
   #facts: Facts = { plan: null, ledger: null, evidence: [], fault: null };
-  #text = '';
   #bytes: Uint8Array = new Uint8Array();
 
   constructor(host: Host, serving: Serving, plan: string, layout: PlanLayout) {
@@ -75,10 +74,9 @@ export class LiveFacts {
       facts = await this.#settled();
     }
     this.#facts = facts;
-    const text = JSON.stringify(facts);
-    if (text === this.#text) return false;
-    this.#text = text;
-    this.#bytes = Buffer.from(text.slice(1));
+    const bytes = Buffer.from(JSON.stringify(facts).slice(1));
+    if (bytes.equals(this.#bytes)) return false;
+    this.#bytes = bytes;
     return true;
   }
 

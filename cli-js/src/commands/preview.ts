@@ -16,15 +16,15 @@ const { plan: planOption, taskKey, json } = boardOptions;
 const MOST_PORT = 65_535;
 
 /**
- * Milliseconds between two looks at the files. Not every file system tells of changes, and a
- * folder that is just made may get a file before anybody follows it.
+ * Milliseconds between two looks at the files. Not every system tells of changes, and those in a
+ * folder that is just made, or made anew, may come before anybody follows it.
  */
-const LOOK = 400;
+const LOOK = 250;
 
 export const preview = command({
   summary: 'Show a plan and its stages in a browser, live',
   details:
-    'A page on this machine only, under an address that nobody can guess: the graph, the states, the findings, the evidence. It follows every change of plan, ledger and evidence, and reads no other file. Ctrl-C ends it. The browser is $BROWSER or that of the system; where there is no screen, or nobody looks at the output, only the address is printed. Exit status: 5 when the port is taken.',
+    'A page on this machine only, under an address that nobody can guess: the graph, the states, the findings, the evidence. It follows every change of plan, ledger and evidence, and shows no other file. Ctrl-C ends it. The browser is $BROWSER or that of the system; where there is no screen, or nobody looks at the output, only the address is printed. Exit status: 5 when the port is taken.',
   examples: [
     ['okstra preview plan.md', 'show a plan'],
     ['okstra preview --task-key shop:web:login', 'the plan of a task'],
@@ -40,7 +40,7 @@ export const preview = command({
       text: 'open a browser, also where nobody seems to look',
       off: 'only print the address',
     },
-    json,
+    json: { ...json, text: 'print the address in one JSON document, then go on' },
   },
   async run([given], values, context) {
     const { host } = context;
@@ -75,7 +75,7 @@ export const preview = command({
       },
     });
     const files = [facts.plan, layout.ledger, `${layout.carry_folder}/`];
-    const watcher = await host.watchFiles(files, follow);
+    const watcher = await host.watchFiles(files, follow).catch(() => undefined);
     const timer = setInterval(() => {
       if (!facts.isCurrent()) void follow();
     }, LOOK);
@@ -101,7 +101,7 @@ export const preview = command({
     }
     await stopped;
     clearInterval(timer);
-    await watcher.close();
+    await watcher?.close();
     await served.close();
     return OK;
   },

@@ -60,6 +60,8 @@ export async function watchFiles(paths: readonly string[], changed: () => void):
     watcher.once('ready', () => resolve());
     watcher.once('error', reject);
   });
+  // What cannot be followed any more comes back with the next change around it, or not at all.
+  watcher.on('error', () => {});
   return {
     async close() {
       clearTimeout(timer);
