@@ -1,12 +1,17 @@
 /** A page in a real browser: under its policy it follows its server and reaches nobody else. */
+import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PreviewFacts } from '../../npm-package/src/index.js';
 import { launch } from '../chromium.js';
-import { FOUR, PLAN } from '../cli/stages.js';
-import { PAGE, Project, serve, stop } from './support.js';
+import { carry, done, evidence, FOUR, LEDGER, PLAN, started } from '../cli/stages.js';
+import { installedWith, Project, serve, stop } from './support.js';
+
+/** The page that the build makes. */
+const REAL = fileURLToPath(new URL('../../npm-package/dist/preview.html', import.meta.url));
 
 let browser: Browser;
 beforeAll(async () => {
@@ -102,10 +107,30 @@ it('gets facts and changes, reaches nobody, is reached by nobody, and is told th
   await page.waitForFunction(() => (globalThis as Left).ended === true);
 });
 
-it('is the page as it was built, elsewhere than on a server', async () => {
+// The page itself has tests of its own; here it is only that the two understand each other.
+it.runIf(existsSync(REAL))('the real page follows its server to the end', async () => {
+  const project = new Project({ [LEDGER]: started(1) });
+  const program = installedWith(readFileSync(REAL, 'utf8'));
+  const server = await serve(project, [PLAN], { program });
   const page = await browser.newPage();
-  await page.setContent(PAGE);
-  expect(
-    await page.evaluate(() => document.querySelector('meta[name="okstra-live"]') === null),
-  ).toBe(true);
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => complaints.push(message.text()));
+  await page.goto(server.url);
+  const shows = (text: string) => page.getByText(text, { exact: true }).first().waitFor();
+  await shows('0 of 4 done');
+  await shows('live');
+  project.write(carry(1), evidence(1, 'Parse the input'));
+  project.append(done(1, { claim_id: 'claim-1' }));
+  await shows('1 of 4 done');
+  project.write(PLAN, FOUR.replace('Count the words', 'Count the letters'));
+  await shows('Count the letters');
+  unlinkSync(project.at(PLAN));
+  await page.getByRole('alert').getByText('no such file').waitFor();
+  project.write(PLAN, FOUR);
+  await shows('Count the words');
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  await stop(server);
+  await shows('ended');
+  expect(complaints).toEqual([]);
 });
