@@ -55,7 +55,7 @@ const eventsOf = ({ port, url }: Served) => [
 const countOf = (follower: Follower) => (follower.last as unknown as { count: number })?.count;
 
 it('a page that does not read costs no memory, and later gets the present state alone', async () => {
-  const size = 1 << 18;
+  const size = 1 << 17;
   const { server, state } = await counting(size);
   const stuck = await Promise.all(
     Array.from({ length: 3 }, () => silent(server, ...eventsOf(server))),

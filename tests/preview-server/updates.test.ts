@@ -176,8 +176,8 @@ it('changes without a pause are shown all the same', async () => {
     rows += 1;
   }, 10);
   const before = follower.frames.length;
-  await new Promise((resolve) => setTimeout(resolve, 2000));
-  expect(follower.frames.length - before).toBeGreaterThan(3);
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  expect(follower.frames.length - before).toBeGreaterThan(2);
   clearInterval(timer);
   await follower.after(
     () => {},

@@ -16,6 +16,9 @@ const MOST = { plan: 16 << 20, ledger: 64 << 20, evidence: 4 << 20, allEvidence:
 const SIDECAR = /^stage-\d+\.json$/;
 const MOST_FILES = 5000;
 
+/** How many files are looked at in one go. */
+const AT_ONCE = 200;
+
 /** How long a plan that is gone or empty may be half saved, in milliseconds. */
 const HALF_SAVED = 100;
 
@@ -34,6 +37,8 @@ export class LiveFacts {
   readonly #root: string;
   /** What everything was when it was read, by path. */
   #stamps = new Map<string, string>();
+  /** The file that is looked at next. */
+  #next = 0;
   #evidence = new Map<string, { stamp: string; file: PreviewFile }>();
   #facts: Facts = { plan: null, ledger: null, evidence: [], fault: null };
   #bytes: Uint8Array = new Uint8Array();
@@ -56,12 +61,22 @@ export class LiveFacts {
     return [Buffer.from(`{"now":${JSON.stringify(this.#host.now())},`), this.#bytes];
   }
 
-  /** Whether nothing has changed since it was read. */
+  /**
+   * Whether nothing has changed since it was read. Plan, ledger and folder are looked at each time,
+   * of many sidecars some after the others: as a rule they are made and never changed.
+   */
   isCurrent(): boolean {
-    for (const [path, stamp] of this.#stamps) {
-      if (this.#serving.stamp(path) !== stamp) return false;
-    }
-    return true;
+    const { ledger, carry_folder } = this.#layout;
+    const all = [...this.#stamps.keys()];
+    const from = this.#next < all.length ? this.#next : 0;
+    this.#next = from + AT_ONCE;
+    const looked = [this.plan, ledger, carry_folder, ...all.slice(from, this.#next)];
+    return looked.every((path) => this.#isSame(path));
+  }
+
+  #isSame(path: string): boolean {
+    const stamp = this.#stamps.get(path);
+    return stamp === undefined || this.#serving.stamp(path) === stamp;
   }
 
   /** Reads everything that has changed; answers whether the page has to be told. */
@@ -84,7 +99,8 @@ export class LiveFacts {
   async #settled(): Promise<Facts> {
     for (let tries = 1; ; tries += 1) {
       const facts = this.#read();
-      if (tries === TRIES || this.isCurrent()) return facts;
+      const isSettled = [...this.#stamps.keys()].every((path) => this.#isSame(path));
+      if (isSettled || tries === TRIES) return facts;
       await pause(BETWEEN);
     }
   }
@@ -108,23 +124,22 @@ export class LiveFacts {
 
   /** A file; `undefined` where there is none, `null` where it may not be shown, and why. */
   #file(path: string, most: number, faults: string[]): PreviewFile | null | undefined {
+    const unusable = (reason: string) => {
+      faults.push(`${this.#name(path)}: ${reason}`);
+      return null;
+    };
     try {
       const { bytes, stamp } = this.#serving.readWithin(this.#root, path, most);
       this.#stamps.set(path, stamp);
       if (bytes === undefined) return undefined;
       // What cannot be decoded in a ledger or a sidecar is a faulty row or a faulty sidecar.
-      const fatal = path === this.plan;
-      const text = new TextDecoder('utf-8', { fatal, ignoreBOM: true }).decode(bytes);
+      const text = decoded(bytes, path === this.plan);
+      if (text === undefined) return unusable('not UTF-8; save it as UTF-8');
       return { path: this.#name(path), text };
     } catch (error) {
-      if (error instanceof HostError) this.#stamps.set(path, this.#serving.stamp(path));
-      else if (!(error instanceof TypeError)) throw error;
-      const reason =
-        error instanceof HostError
-          ? `${error.message}; ${error.help}`
-          : 'not UTF-8; save it as UTF-8';
-      faults.push(`${this.#name(path)}: ${reason}`);
-      return null;
+      if (!(error instanceof HostError)) throw error;
+      this.#stamps.set(path, this.#serving.stamp(path));
+      return unusable(`${error.message}; ${error.help}`);
     }
   }
 
@@ -168,6 +183,15 @@ export class LiveFacts {
   #name(path: string): string {
     const start = this.#root.endsWith('/') ? this.#root : `${this.#root}/`;
     return path.startsWith(start) ? path.slice(start.length) : (path.split('/').at(-1) ?? path);
+  }
+}
+
+/** A text with every character of the file; `undefined` where it is none and `fatal` is asked for. */
+function decoded(bytes: Uint8Array, fatal: boolean): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }
 
