@@ -117,7 +117,8 @@ it.runIf(existsSync(REAL))('the real page follows its server to the end', async 
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => complaints.push(message.text()));
   await page.goto(server.url);
-  const shows = (text: string) => page.getByText(text, { exact: true }).first().waitFor();
+  const shows = (text: string) =>
+    page.getByText(text, { exact: true }).filter({ visible: true }).first().waitFor();
   await shows('0 of 4 done');
   await shows('live');
   project.write(carry(1), evidence(1, 'Parse the input'));
