@@ -15,6 +15,7 @@ pub mod panic;
 use okstra_core::check::{self, CheckOptions};
 use okstra_core::container;
 use okstra_core::decode::{Decode, decoded};
+use okstra_core::dispatch;
 use okstra_core::error::{ErrorInfo, OkstraError};
 use okstra_core::hook;
 use okstra_core::install;
@@ -434,6 +435,26 @@ pub fn wrap_up(facts: &str, request: &str) -> JsValue {
 #[wasm_bindgen(js_name = reportProgress)]
 pub fn report_progress(request: &str) -> JsValue {
     answer(decoded(request, "request").and_then(|request| lead::progress(&request)))
+}
+
+/// What a prompt says of itself.
+#[wasm_bindgen(js_name = dispatchHeaders)]
+pub fn dispatch_headers(source: &[u8], name: &str) -> JsValue {
+    answer(dispatch::dispatch_headers(source, name))
+}
+
+/// How a prompt is worked on.
+#[wasm_bindgen(js_name = planDispatch)]
+pub fn plan_dispatch(source: &[u8], request: &str) -> JsValue {
+    answer(
+        decoded(request, "request").and_then(|request| dispatch::plan_dispatch(source, &request)),
+    )
+}
+
+/// What has become of a dispatch.
+#[wasm_bindgen(js_name = judgeDispatch)]
+pub fn judge_dispatch(event: &str) -> JsValue {
+    answer(decoded(event, "event").and_then(|event| dispatch::judge_dispatch(&event)))
 }
 
 /// What lines of a session file say of usage.

@@ -6,6 +6,7 @@ use thiserror::Error;
 #[cfg(doc)]
 use crate::choose::Refusal;
 use crate::container::ContainerRefusal;
+use crate::dispatch::DispatchRefusal;
 use crate::install::InstallRefusal;
 use crate::lead::LeadRefusal;
 use crate::run::BundleError;
@@ -70,6 +71,9 @@ pub enum OkstraError {
     /// A request about containers is refused.
     #[error(transparent)]
     Container(#[from] ContainerRefusal),
+    /// A prompt is not dispatched.
+    #[error(transparent)]
+    Dispatch(#[from] DispatchRefusal),
 }
 
 /// A failure as it crosses the border: the fields of the JavaScript class `OkstraError`.
@@ -214,7 +218,7 @@ pub enum ErrorCode {
     /// [`InstallRefusal::Taken`].
     FileTaken,
     /// [`BundleError::Json`], [`WorktreeRefusal::Broken`], [`InstallRefusal::Broken`],
-    /// [`InstallRefusal::Comment`] or [`LeadRefusal::BrokenTeam`].
+    /// [`InstallRefusal::Comment`], [`LeadRefusal::BrokenTeam`] or [`DispatchRefusal::BrokenStatus`].
     BrokenJson,
     /// [`BundleError::OtherTask`].
     OtherTask,
@@ -236,6 +240,16 @@ pub enum ErrorCode {
     NoComposeFile,
     /// [`ContainerRefusal::SeveralFiles`].
     SeveralFiles,
+    /// [`DispatchRefusal::BadPrompt`].
+    BadPrompt,
+    /// [`DispatchRefusal::BadWorkers`] or [`DispatchRefusal::NoWorker`].
+    BadWorkers,
+    /// [`DispatchRefusal::Running`].
+    DispatchRunning,
+    /// [`DispatchRefusal::AlreadyComplete`].
+    DispatchComplete,
+    /// [`DispatchRefusal::NoDispatch`].
+    NoDispatch,
     /// [`StageRefusal::EvidenceMissing`] or [`StageRefusal::EvidenceWrong`].
     ContractViolated,
     /// The browser entry was called before its `init()` had finished.
@@ -255,6 +269,7 @@ impl OkstraError {
             Self::Install(refusal) => return refusal.info(),
             Self::Lead(refusal) => return refusal.info(),
             Self::Container(refusal) => return refusal.info(),
+            Self::Dispatch(refusal) => return refusal.info(),
             Self::NotUtf8 { offset, line } => (
                 ErrorCode::NotUtf8,
                 Some("save the file as UTF-8"),

@@ -260,7 +260,7 @@ pub fn relative_inside(root: &str, path: &str) -> Option<String> {
 }
 
 /// Whether a path begins at a root: `/…` or `C:/…`.
-fn is_absolute(path: &str) -> bool {
+pub(crate) fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || drive(path).is_some_and(|rest| rest.starts_with('/'))
 }
 

@@ -10,6 +10,7 @@ pub mod container;
 pub mod decode;
 pub mod diff;
 mod digest;
+pub mod dispatch;
 pub mod error;
 pub mod evidence;
 pub mod finding;

@@ -134,6 +134,11 @@ export function createApi(core: Core): Api {
     reconcileTeam: ofRequest('reconcileTeam'),
     wrapUp: ofFacts('wrapUp'),
     reportProgress: ofRequest('reportProgress'),
+    dispatchHeaders: (source, name) =>
+      call('dispatchHeaders', () => [bytes(source), needed(name, 'name')]),
+    planDispatch: (source, request) =>
+      call('planDispatch', () => [bytes(source), json(request)]),
+    judgeDispatch: ofRequest('judgeDispatch'),
     readUsage: ofBytes('readUsage'),
     tokenReport: ofRequest('tokenReport'),
     showLedger: ofBytes('showLedger'),

@@ -26,6 +26,11 @@ import type {
   CreateRequest,
   Decision,
   DiffAnswer,
+  DispatchAnswer,
+  DispatchEvent,
+  DispatchHeaders,
+  DispatchLaunch,
+  DispatchRequest,
   DoctorFacts,
   DoctorReport,
   DoneAnswer,
@@ -669,6 +674,35 @@ export declare function wrapUp(
 export declare function reportProgress(
   request: Partial<ProgressRequest> & Pick<ProgressRequest, 'checkpoint' | 'run' | 'now'>,
 ): Decision<ProgressAnswer>;
+
+/**
+ * What the headers of a prompt say: the project, the result, the model, the worktree. `name` is
+ * the prompt's name in messages.
+ *
+ * @throws {OkstraError} `bad-prompt` with every fault and its line.
+ */
+export declare function dispatchHeaders(source: Source, name: string): DispatchHeaders;
+
+/**
+ * How a prompt is worked on: the command of its worker as a list of words, its limits, what has to
+ * be there in the end. Nothing is started.
+ *
+ * @throws {OkstraError} where the prompt or a setting is wrong.
+ */
+export declare function planDispatch(
+  source: Source,
+  request: Partial<DispatchRequest>,
+): DispatchLaunch;
+
+/**
+ * What an event makes of a dispatch: its status file, the rows of the run's event log, and how it
+ * has ended.
+ *
+ * @throws {OkstraError} with the reason of the refusal as its `code`.
+ */
+export declare function judgeDispatch(
+  event: Partial<DispatchEvent> & Pick<DispatchEvent, 'kind' | 'path' | 'now'>,
+): Decision<DispatchAnswer>;
 
 /** What lines of a session file of Claude Code say of usage. */
 export declare function readUsage(lines: Source): UsageBatch;

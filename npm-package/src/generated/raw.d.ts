@@ -64,6 +64,11 @@ export function createTask(request: string): any;
 export function diagnose(facts: string): any;
 
 /**
+ * What a prompt says of itself.
+ */
+export function dispatchHeaders(source: Uint8Array | number[], name: string): any;
+
+/**
  * Applies every repair the findings carry.
  */
 export function fixPlan(source: Uint8Array | number[], strict: number, max_steps: number, contract: number, require_approval: number): any;
@@ -77,6 +82,11 @@ export function handOver(plan: Uint8Array | number[], ledger: Uint8Array | numbe
  * What a hook answers to an event of a session.
  */
 export function hookEvent(event: Uint8Array | number[], plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
+
+/**
+ * What has become of a dispatch.
+ */
+export function judgeDispatch(event: string): any;
 
 /**
  * The panes of a run that are left.
@@ -107,6 +117,11 @@ export function planCandidates(task: string): any;
  * Compares two plans by stage.
  */
 export function planDiff(old: Uint8Array | number[], _new: Uint8Array | number[], ledger: Uint8Array | number[], facts: string): any;
+
+/**
+ * How a prompt is worked on.
+ */
+export function planDispatch(source: Uint8Array | number[], request: string): any;
 
 /**
  * The graph of a plan.
@@ -376,15 +391,18 @@ export interface InitOutput {
     readonly containerUp: (a: number, b: number, c: number, d: number) => any;
     readonly createTask: (a: number, b: number) => any;
     readonly diagnose: (a: number, b: number) => any;
+    readonly dispatchHeaders: (a: number, b: number, c: number, d: number) => any;
     readonly fixPlan: (a: number, b: number, c: number, d: number, e: number, f: number) => any;
     readonly handOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly hookEvent: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => any;
+    readonly judgeDispatch: (a: number, b: number) => any;
     readonly listPanes: (a: number, b: number) => any;
     readonly lockName: (a: number, b: number) => any;
     readonly paneTags: (a: number, b: number) => any;
     readonly parsePlan: (a: number, b: number) => any;
     readonly planCandidates: (a: number, b: number) => any;
     readonly planDiff: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
+    readonly planDispatch: (a: number, b: number, c: number, d: number) => any;
     readonly planGraph: (a: number, b: number) => any;
     readonly planInstall: (a: number, b: number, c: number, d: number) => any;
     readonly planLayout: (a: number, b: number, c: number, d: number) => any;

@@ -877,21 +877,18 @@ export type CommandOutput = {
 };
 
 /**
- * A file that is there.
+ * A file that has to be there when the worker has ended.
  */
-export type ComposeCandidate = {
+export type Completion = {
   /**
-   * Its path relative to the project's folder.
+   * Its real absolute path.
    */
   path: string;
   /**
-   * What it leads to where it is a link in the commit.
+   * What told it apart before the start; `null` where it was not there. A file that is still
+   * the same was not written by this worker.
    */
-  link?: string;
-  /**
-   * Its real path in the worktree, once that is there.
-   */
-  real?: string;
+  before: string | null;
 };
 
 /**
@@ -910,228 +907,6 @@ export type Conflict = {
    * The files, ascending.
    */
   files: Array<string>;
-};
-
-/**
- * What is known of a task and its containers.
- */
-export type ContainerFacts = {
-  /**
-   * `$OKSTRA_HOME`, its real path.
-   */
-  home: string;
-  /**
-   * The key of the task.
-   */
-  task_key: string;
-  /**
-   * The project's folder.
-   */
-  project_root: string;
-  /**
-   * The folder that stands for the project's in the assembled worktree.
-   */
-  worktree: string;
-  /**
-   * The branch that is checked out there.
-   */
-  branch: string;
-  /**
-   * The commit that the task started from.
-   */
-  base: string;
-  /**
-   * The commit with all finished stages.
-   */
-  head: string;
-  /**
-   * The finished stages with the commits that they ended with.
-   */
-  stages: Array<StageHead>;
-  /**
-   * The text of the record, where there is one.
-   */
-  record?: string;
-  /**
-   * What became of the process that a record names which says `starting`: `alive`, `gone` or
-   * `unknown`.
-   */
-  starter?: string;
-  /**
-   * The time.
-   */
-  now: string;
-};
-
-/**
- * How the containers of a task are.
- */
-export type ContainerHealth =
-  | 'down'
-  | 'starting'
-  | 'interrupted'
-  | 'failed'
-  | 'up'
-  | 'partly'
-  | 'gone'
-  | 'unknown';
-
-/**
- * Where the containers of a task are known.
- */
-export type ContainerPlace = {
-  /**
-   * The name of the compose project: no other task has it, nor this one with another folder of
-   * okstra.
-   */
-  project: string;
-  /**
-   * The file of the record.
-   */
-  path: string;
-  /**
-   * What is recorded.
-   */
-  record: ContainerRecord | null;
-  /**
-   * The files to look for in the commit, relative to the project's folder.
-   */
-  files: Array<string>;
-  /**
-   * What asks the engine for the state of what is recorded.
-   */
-  ps: Array<string> | null;
-};
-
-/**
- * What was started.
- */
-export type ContainerRecord = {
-  /**
-   * The task.
-   */
-  task_key: string;
-  /**
-   * How far it got.
-   */
-  state: ContainerState;
-  /**
-   * The name of the compose project.
-   */
-  project: string;
-  /**
-   * The engine.
-   */
-  engine: string;
-  /**
-   * The folder that stands for the project's in the worktree.
-   */
-  worktree: string;
-  /**
-   * The branch that is checked out there.
-   */
-  branch: string;
-  /**
-   * The compose files, absolute.
-   */
-  files: Array<string>;
-  /**
-   * The file with variables that a person has named, absolute.
-   */
-  env_file: string | null;
-  /**
-   * The commit that the task started from.
-   */
-  base: string;
-  /**
-   * The commit that was started.
-   */
-  head: string;
-  /**
-   * The stages in it.
-   */
-  stages: Array<RecordedStage>;
-  /**
-   * When.
-   */
-  started_at: string;
-  /**
-   * The process of compose, while it says `starting`.
-   */
-  pid: number | null;
-  /**
-   * What tells that process from a later one of its number.
-   */
-  pid_start: string | null;
-  /**
-   * The machine of that process.
-   */
-  host: string | null;
-  /**
-   * How compose ended, where it failed; `null` where a signal ended it.
-   */
-  exit_code: number | null;
-};
-
-/**
- * A container.
- */
-export type ContainerService = {
-  /**
-   * The service of the compose file.
-   */
-  service: string;
-  /**
-   * The name of the container.
-   */
-  name: string;
-  /**
-   * What the engine says: `running`, `exited` …
-   */
-  state: string;
-  /**
-   * What its own check says, where it has one.
-   */
-  health: string | null;
-  /**
-   * How it ended, where it has.
-   */
-  exit_code: number | null;
-  /**
-   * The ports of this machine that lead to it, as `8080->80/tcp`.
-   */
-  ports: Array<string>;
-};
-
-/**
- * How far it got.
- */
-export type ContainerState = 'starting' | 'up' | 'failed';
-
-/**
- * What is up.
- */
-export type ContainerView = {
-  /**
-   * The task.
-   */
-  task_key: string;
-  /**
-   * How the containers are.
-   */
-  health: ContainerHealth;
-  /**
-   * What was started.
-   */
-  record: ContainerRecord | null;
-  /**
-   * The containers, by service.
-   */
-  services: Array<ContainerService>;
-  /**
-   * Why they are not what is finished now, one line each.
-   */
-  stale: Array<string>;
 };
 
 /**
@@ -1275,6 +1050,363 @@ export type DiffAnswer = {
    * What the person should know.
    */
   warnings: Array<string>;
+};
+
+/**
+ * A dispatch as it is now.
+ */
+export type DispatchAnswer = {
+  /**
+   * The status.
+   */
+  status: DispatchStatus;
+  /**
+   * How it stands.
+   */
+  standing: Standing;
+  /**
+   * How a command ends that has waited for it alone.
+   */
+  exit_status: number;
+  /**
+   * How it stands, in words.
+   */
+  words: string;
+  /**
+   * The title of its trace pane, once the worker is known.
+   */
+  title: string | null;
+};
+
+/**
+ * What has happened to a dispatch, with what the host knows of it.
+ */
+export type DispatchEvent = {
+  /**
+   * What has happened.
+   */
+  kind: DispatchEventKind;
+  /**
+   * The status file.
+   */
+  path: string;
+  /**
+   * Its text; missing where there is none.
+   */
+  text?: string;
+  /**
+   * Now, in ISO 8601 with its zone.
+   */
+  now: string;
+  /**
+   * What it is to begin with: the record of the launch.
+   */
+  record?: DispatchStatus;
+  /**
+   * Whether a complete one is dispatched once more.
+   */
+  again: boolean;
+  /**
+   * The supervisor that begins or adopts it, or the worker that runs.
+   */
+  process?: ProcessRef;
+  /**
+   * What has become of the supervisor in the file.
+   */
+  supervisor?: ProcessState;
+  /**
+   * What has become of the worker in the file.
+   */
+  worker?: ProcessState;
+  /**
+   * Why the worker is asked to end (`time-limit`, `request`) or could not be started.
+   */
+  reason?: string;
+  /**
+   * Whether its end was seen.
+   */
+  observed: boolean;
+  /**
+   * The status that the worker ended with.
+   */
+  exit_code?: number;
+  /**
+   * The signal that ended it.
+   */
+  signal?: string;
+  /**
+   * What lies at the paths that have to be there.
+   */
+  seen: Array<PathFacts>;
+  /**
+   * Processes of the worker that could not be ended.
+   */
+  left: Array<number>;
+  /**
+   * The text of the run's event log, empty where there is none; missing where its rows are
+   * not wanted now.
+   */
+  log?: string;
+};
+
+/**
+ * What has happened to a dispatch.
+ */
+export type DispatchEventKind =
+  | 'begin'
+  | 'running'
+  | 'adopt'
+  | 'stopping'
+  | 'ended'
+  | 'unstartable'
+  | 'look';
+
+/**
+ * What a prompt says of itself.
+ */
+export type DispatchHeaders = {
+  /**
+   * The project's folder, absolute.
+   */
+  project: string;
+  /**
+   * The file that the worker writes its result into, absolute.
+   */
+  result: string;
+  /**
+   * The model; `null` for the worker's own choice.
+   */
+  model: string | null;
+  /**
+   * The folder that the worker works in, absolute.
+   */
+  worktree: string;
+  /**
+   * Further files that have to be there when the worker has ended, absolute.
+   */
+  completion: Array<string>;
+  /**
+   * The worker's name, where the prompt says it.
+   */
+  cli: string | null;
+  /**
+   * What the worker is there for, where the prompt says it.
+   */
+  role: string | null;
+};
+
+/**
+ * How a worker is started.
+ */
+export type DispatchLaunch = {
+  /**
+   * What the status file begins with.
+   */
+  record: DispatchStatus;
+  /**
+   * The status file.
+   */
+  status: string;
+  /**
+   * Variables that are set in the worker's environment.
+   */
+  environment: Array<[string, string]>;
+  /**
+   * Variables that are taken out of it.
+   */
+  without: Array<string>;
+  /**
+   * What to do where there is no such program.
+   */
+  help: string;
+};
+
+/**
+ * A prompt to dispatch, and what the host has seen of it.
+ */
+export type DispatchRequest = {
+  /**
+   * The prompt's name in messages.
+   */
+  name: string;
+  /**
+   * Its real absolute path.
+   */
+  prompt: string;
+  /**
+   * The id of this dispatch.
+   */
+  id: string;
+  /**
+   * The worker, before what the prompt says.
+   */
+  cli?: string;
+  /**
+   * The role, before what the prompt says.
+   */
+  role?: string;
+  /**
+   * How long the worker may work, such as `90m`.
+   */
+  time_limit?: string;
+  /**
+   * How long it may take to end when it is asked to.
+   */
+  grace?: string;
+  /**
+   * The real folder of the run it belongs to, where it is named.
+   */
+  run?: string;
+  /**
+   * The number of the run in its folder, where it is known.
+   */
+  sequence?: number;
+  /**
+   * The JSON text of `workers` in the person's settings; empty where nothing is set.
+   */
+  workers: string;
+  /**
+   * The file of the settings.
+   */
+  config: string;
+  /**
+   * The real folder of okstra's own worktrees.
+   */
+  worktrees: string;
+  /**
+   * What lies at the paths that the headers name.
+   */
+  seen: Array<PathFacts>;
+};
+
+/**
+ * How far a dispatch is.
+ */
+export type DispatchState =
+  | 'starting'
+  | 'running'
+  | 'stopping'
+  | 'complete'
+  | 'incomplete'
+  | 'failed'
+  | 'killed'
+  | 'timed-out'
+  | 'stopped'
+  | 'lost';
+
+/**
+ * What is known of a dispatch: the status file beside its prompt.
+ */
+export type DispatchStatus = {
+  /**
+   * 1.
+   */
+  schema_version: number;
+  /**
+   * What tells this dispatch from others of the same prompt. Its processes carry it in their
+   * environment, as `OKSTRA_DISPATCH`.
+   */
+  id: string;
+  /**
+   * How far it is.
+   */
+  state: DispatchState;
+  /**
+   * The worker's name.
+   */
+  cli: string;
+  /**
+   * What the worker is there for.
+   */
+  role: string;
+  /**
+   * The model; `null` for the worker's own choice.
+   */
+  model: string | null;
+  /**
+   * The prompt.
+   */
+  prompt: string;
+  /**
+   * What the worker has written to its standard streams.
+   */
+  log: string;
+  /**
+   * The project's folder.
+   */
+  project: string;
+  /**
+   * The folder that the worker works in.
+   */
+  worktree: string;
+  /**
+   * The run's folder, where it belongs to one.
+   */
+  run: string | null;
+  /**
+   * The number of the run in its folder, where it is known.
+   */
+  sequence: number | null;
+  /**
+   * How often the prompt was dispatched, this time included.
+   */
+  attempt: number;
+  /**
+   * The program and its arguments.
+   */
+  command: Array<string>;
+  /**
+   * What has to be there in the end; the worker's result comes first.
+   */
+  completion: Array<Completion>;
+  /**
+   * How long the worker may work, in seconds.
+   */
+  time_limit_s: number;
+  /**
+   * How long it may take to end when it is asked to, in seconds.
+   */
+  grace_s: number;
+  /**
+   * The process that looks after the worker.
+   */
+  supervisor: ProcessRef | null;
+  /**
+   * The worker, which leads a group of processes of its own.
+   */
+  worker: ProcessRef | null;
+  /**
+   * When the worker was started.
+   */
+  started_at: string | null;
+  /**
+   * When it was seen to have ended.
+   */
+  ended_at: string | null;
+  /**
+   * The status the worker ended with; `null` where a signal ended it or nobody saw it.
+   */
+  exit_code: number | null;
+  /**
+   * The signal that ended it.
+   */
+  signal: string | null;
+  /**
+   * Why okstra has asked it to end: `time-limit` or `request`.
+   */
+  stopped_by: string | null;
+  /**
+   * What is missing in the end.
+   */
+  missing: Array<MissingPath>;
+  /**
+   * Processes of the worker that could not be ended.
+   */
+  left: Array<number>;
+  /**
+   * Why it could not be started.
+   */
+  reason: string | null;
 };
 
 /**
@@ -1430,38 +1562,6 @@ export type DoneRequest = {
 };
 
 /**
- * What is stopped.
- */
-export type DownAnswer = {
-  /**
-   * What was started; `null` where nothing was.
-   */
-  record: ContainerRecord | null;
-  /**
-   * The program with its arguments; empty where there is nothing to stop.
-   */
-  words: Array<string>;
-  /**
-   * The variables that it gets, for the compose file.
-   */
-  environment: Array<[string, string]>;
-};
-
-/**
- * How it is stopped.
- */
-export type DownRequest = {
-  /**
-   * Whether the volumes go too, with what is in them.
-   */
-  volumes: boolean;
-  /**
-   * Those of the recorded files that are there.
-   */
-  there: Array<string>;
-};
-
-/**
  * One dependency.
  */
 export type Edge = {
@@ -1559,59 +1659,6 @@ export type Effect =
     };
 
 /**
- * The engine to use, or the one to ask for next.
- */
-export type EngineAnswer =
-  | {
-      kind: 'probe';
-      /**
-       * The engine.
-       */
-      engine: string;
-      /**
-       * The programs with their arguments.
-       */
-      words: Array<Array<string>>;
-    }
-  | {
-      kind: 'use';
-      /**
-       * The engine.
-       */
-      engine: string;
-      /**
-       * What it says of its version.
-       */
-      version: string;
-      /**
-       * Why the ones before it cannot be used, one line each.
-       */
-      others: Array<string>;
-    };
-
-/**
- * What is known of the engines.
- */
-export type EngineRequest = {
-  /**
-   * The engine that a person asks for.
-   */
-  engine?: string;
-  /**
-   * The engine that the record names.
-   */
-  recorded?: string;
-  /**
-   * Those that were asked already.
-   */
-  probed: Array<Probed>;
-  /**
-   * How many seconds each had.
-   */
-  limit: number;
-};
-
-/**
  * A worktree of a stage in the registry.
  */
 export type EntryRequest = {
@@ -1692,10 +1739,11 @@ export type ErrorCode =
   | 'no-lead-session'
   | 'several-teams'
   | 'not-an-answer'
-  | 'no-engine'
-  | 'other-engine'
-  | 'no-compose-file'
-  | 'several-files'
+  | 'bad-prompt'
+  | 'bad-workers'
+  | 'dispatch-running'
+  | 'dispatch-complete'
+  | 'no-dispatch'
   | 'contract-violated'
   | 'not-initialised'
   | 'panic';
@@ -2208,11 +2256,6 @@ export type HandoffRequest = {
    * Whether stages that are in a pull request may go into another.
    */
   again: boolean;
-  /**
-   * Whether it is not handed over but only put together, on the branch of the task: then every
-   * finished stage may, verified or not, and it is no fault if there is none.
-   */
-  finished: boolean;
   /**
    * The data files of the task's verification reports.
    */
@@ -2990,6 +3033,20 @@ export type MessageUsage = {
 };
 
 /**
+ * A file that is not as it has to be.
+ */
+export type MissingPath = {
+  /**
+   * Its path.
+   */
+  path: string;
+  /**
+   * What is wrong with it.
+   */
+  reason: string;
+};
+
+/**
  * What a model costs, for a million tokens each.
  */
 export type ModelPrice = {
@@ -3394,9 +3451,31 @@ export type PanesAnswer = {
 };
 
 /**
- * What is about to happen.
+ * What the host has seen at a path.
  */
-export type Phase = 'plan' | 'starting' | 'up' | 'failed';
+export type PathFacts = {
+  /**
+   * The path as it was asked for.
+   */
+  path: string;
+  /**
+   * The same without links.
+   */
+  real: string;
+  /**
+   * What lies there.
+   */
+  kind: PathKind;
+  /**
+   * What tells a file from what it was before: it differs once somebody has written to it.
+   */
+  mark: string | null;
+};
+
+/**
+ * What lies at a path.
+ */
+export type PathKind = 'missing' | 'file' | 'empty' | 'folder' | 'other';
 
 /**
  * Where the worktrees of a task and a stage lie, and what their branches are called.
@@ -3773,42 +3852,6 @@ export type PriceTable = {
 };
 
 /**
- * What came of starting a program.
- */
-export type ProbeOutcome = {
-  /**
-   * Why there is no end of it: `missing`, `timeout`, or the system's code.
-   */
-  fault?: string;
-  /**
-   * How it ended; missing where a signal ended it.
-   */
-  status?: number;
-  /**
-   * What it printed.
-   */
-  stdout: string;
-  /**
-   * What it complained of.
-   */
-  stderr: string;
-};
-
-/**
- * An engine that was asked for.
- */
-export type Probed = {
-  /**
-   * Its name.
-   */
-  engine: string;
-  /**
-   * What came of each of the words, in their order.
-   */
-  outcomes: Array<ProbeOutcome>;
-};
-
-/**
  * What became of a process.
  */
 export type ProcessFact = {
@@ -3836,6 +3879,20 @@ export type ProcessQuestion = {
   pid: number;
   /**
    * Its start, as the claim names it.
+   */
+  pid_start: string | null;
+};
+
+/**
+ * A process and what tells it from a later one with the same number.
+ */
+export type ProcessRef = {
+  /**
+   * Its number.
+   */
+  pid: number;
+  /**
+   * Its start, as the host writes it; `null` where the system does not tell.
    */
   pid_start: string | null;
 };
@@ -4180,20 +4237,6 @@ export type RecordedSettings = {
    * The hooks as they were written, by event.
    */
   hooks: unknown;
-};
-
-/**
- * A finished stage in the record.
- */
-export type RecordedStage = {
-  /**
-   * The stage.
-   */
-  stage: number;
-  /**
-   * The commit it ended with.
-   */
-  head: string;
 };
 
 /**
@@ -4732,20 +4775,6 @@ export type ShowAnswer = {
 };
 
 /**
- * What the engine answered.
- */
-export type ShowRequest = {
-  /**
-   * What `ps` printed; missing where it could not be asked.
-   */
-  ps?: string;
-  /**
-   * Whether nothing could be found out about the finished stages.
-   */
-  without_plan: boolean;
-};
-
-/**
  * A message that the lead has to send: the input of its tool `SendMessage`, as it is.
  */
 export type ShutdownMessage = {
@@ -5250,6 +5279,11 @@ export type StaleReason =
     };
 
 /**
+ * How a dispatch stands, as somebody sees it who looks from outside.
+ */
+export type Standing = 'ended' | 'running' | 'orphaned' | 'unseen' | 'unknown';
+
+/**
  * What a row says about its stage.
  */
 export type Status = 'started' | 'done' | 'verified' | 'pr' | 'released';
@@ -5679,78 +5713,6 @@ export type UninstallRequest = {
    * Whether files that somebody has changed go too.
    */
   force: boolean;
-};
-
-/**
- * What is started.
- */
-export type UpAnswer = {
-  /**
-   * The name of the compose project.
-   */
-  project: string;
-  /**
-   * The compose files, relative to the project's folder.
-   */
-  files: Array<string>;
-  /**
-   * The program with its arguments.
-   */
-  words: Array<string>;
-  /**
-   * The folder to start it in.
-   */
-  folder: string;
-  /**
-   * The variables that it gets, for the compose file.
-   */
-  environment: Array<[string, string]>;
-  /**
-   * The file of the record.
-   */
-  record: string;
-};
-
-/**
- * How it is started.
- */
-export type UpRequest = {
-  /**
-   * What is about to happen.
-   */
-  phase: Phase;
-  /**
-   * The engine.
-   */
-  engine: string;
-  /**
-   * The compose file that a person has named.
-   */
-  file?: string;
-  /**
-   * The files of such names that are there.
-   */
-  found: Array<ComposeCandidate>;
-  /**
-   * A file with variables for compose, absolute.
-   */
-  env_file?: string;
-  /**
-   * The process of compose, once it is known.
-   */
-  pid?: number;
-  /**
-   * What tells it from a later one.
-   */
-  pid_start?: string;
-  /**
-   * This machine.
-   */
-  host?: string;
-  /**
-   * How compose ended.
-   */
-  exit_code?: number;
 };
 
 /**

@@ -8,6 +8,9 @@ use okstra_core::container::{
     ContainerFacts, ContainerPlace, ContainerView, DownAnswer, DownRequest, EngineAnswer,
     EngineRequest, ShowRequest, UpAnswer, UpRequest,
 };
+use okstra_core::dispatch::{
+    DispatchAnswer, DispatchEvent, DispatchHeaders, DispatchLaunch, DispatchRequest,
+};
 use okstra_core::error::ErrorInfo;
 use okstra_core::hook::{HookAnswer, HookRequest};
 use okstra_core::install::doctor::{DoctorFacts, DoctorReport};
@@ -134,6 +137,7 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<DoctorFacts>();
     types.visit::<DoctorReport>();
     containers(&mut types);
+    dispatches(&mut types);
     types.visit::<LeadFacts>();
     types.visit::<PanesAnswer>();
     types.visit::<TagRequest>();
@@ -171,6 +175,15 @@ fn containers(types: &mut Collector) {
     types.visit::<Decision<DownAnswer>>();
     types.visit::<ShowRequest>();
     types.visit::<ContainerView>();
+}
+
+/// The types about worker programs.
+fn dispatches(types: &mut Collector) {
+    types.visit::<DispatchHeaders>();
+    types.visit::<DispatchRequest>();
+    types.visit::<DispatchLaunch>();
+    types.visit::<DispatchEvent>();
+    types.visit::<Decision<DispatchAnswer>>();
 }
 
 /// Every named type met so far, with its declaration.
