@@ -303,6 +303,7 @@ function commandLine() {
   return [
     { in: main, out: 'cli' },
     { in: join(root, 'cli-js/src/hook.ts'), out: 'hook' },
+    { in: join(root, 'cli-js/src/supervisor.ts'), out: 'supervisor' },
     ...parts.map((name) => ({ in: join(lazy, name), out: name.slice(0, -3) })),
     ...commandNames().map((name) => ({
       in: join(commands, `${name}.ts`),

@@ -136,8 +136,7 @@ export function createApi(core: Core): Api {
     reportProgress: ofRequest('reportProgress'),
     dispatchHeaders: (source, name) =>
       call('dispatchHeaders', () => [bytes(source), needed(name, 'name')]),
-    planDispatch: (source, request) =>
-      call('planDispatch', () => [bytes(source), json(request)]),
+    planDispatch: (source, request) => call('planDispatch', () => [bytes(source), json(request)]),
     judgeDispatch: ofRequest('judgeDispatch'),
     readUsage: ofBytes('readUsage'),
     tokenReport: ofRequest('tokenReport'),

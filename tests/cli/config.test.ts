@@ -20,9 +20,14 @@ it.each([
   ['{"quietMinutes": 60}', { quietMinutes: 60 }],
   ['{"quietMinutes": 0}', 'quietMinutes must be a whole number of minutes, from 1 to 525600'],
   ['{"quietMinutes": "60"}', 'quietMinutes must be a whole number of minutes, from 1 to 525600'],
-  ['{"quietMinute": 60}', "there is no setting 'quietMinute'; there is quietMinutes, guard"],
+  [
+    '{"quietMinute": 60}',
+    "there is no setting 'quietMinute'; there is quietMinutes, guard, workers",
+  ],
   ['{"guard": "deny"}', { guard: 'deny' }],
   ['{"guard": true}', 'guard must be off, warn, ask or deny'],
+  ['{"workers": {}}', { workers: {} }],
+  ['{"workers": []}', 'workers must be an object of workers by name'],
   ['[]', 'no JSON object'],
   ['{', expect.stringMatching(/^no JSON: /)],
 ])('%s', (text, answer) => {

@@ -17,6 +17,7 @@ import {
 } from '../../cli-js/src/host/host.js';
 import type { Serving } from '../../cli-js/src/host/serving/serving.js';
 import type { Tmux } from '../../cli-js/src/host/tmux.js';
+import type { Workers } from '../../cli-js/src/host/workers.js';
 import * as api from '../../npm-package/dist/node.js';
 import { GitWorld } from './git.js';
 
@@ -292,6 +293,8 @@ export class World implements Host {
         return [...panes];
       },
       tag: async () => {},
+      open: async () => '%99',
+      entitle: async () => {},
     };
   }
 
@@ -305,6 +308,9 @@ export class World implements Host {
 
   async serving(): Promise<Serving> {
     throw new Error('a preview is tested with real sockets');
+  workers(): Promise<Workers> {
+    // Real processes are what it is about: tests/dispatch.
+    throw new Error('no worker programs in this world');
   }
 
   claudeFolder(): string {

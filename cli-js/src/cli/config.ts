@@ -11,6 +11,11 @@ export interface Config {
   quietMinutes?: number;
   /** See {@link Guard}; a project's own setting comes before it. */
   guard?: Guard;
+  /**
+   * The programs that can be workers, by name. Only a person's own settings say what is run:
+   * those of a project come from whoever wrote it. The core reads what is in it.
+   */
+  workers?: Record<string, unknown>;
 }
 
 function isGuard(value: unknown): value is Guard {
@@ -21,11 +26,13 @@ const KNOWN: Record<keyof Config, (value: unknown) => boolean> = {
   quietMinutes: (value) =>
     Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 525_600,
   guard: isGuard,
+  workers: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
 const MEANT: Record<keyof Config, string> = {
   quietMinutes: 'a whole number of minutes, from 1 to 525600',
   guard: 'off, warn, ask or deny',
+  workers: 'an object of workers by name',
 };
 
 /** Reads the settings; a setting that does not exist is an error, since it would be ignored. */

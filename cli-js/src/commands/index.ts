@@ -22,6 +22,7 @@ export const commands: Commands = {
   panes: async () => (await import('./panes.js')).panes,
   team: async () => (await import('./team.js')).team,
   'wrap-up': async () => (await import('./wrap-up.js')).wrapUp,
+  dispatch: async () => (await import('./dispatch.js')).dispatch,
   tokens: async () => (await import('./tokens.js')).tokens,
   container: async () => (await import('./container.js')).container,
   preview: async () => (await import('./preview.js')).preview,

@@ -13,6 +13,7 @@ import type { Scanned } from './scan.js';
 import type { Serving } from './serving/serving.js';
 import type { NotedPlan } from './sessions.js';
 import type { Tmux } from './tmux.js';
+import type { Workers } from './workers.js';
 
 /** Standard streams by descriptor number. */
 export type Stream = 1 | 2;
@@ -141,6 +142,8 @@ export interface Host {
   engine(): Promise<Engine>;
   /** Showing something in a browser. Loaded when it is first asked for. */
   serving(): Promise<Serving>;
+  /** Worker programs and their supervisors. Loaded when it is first asked for. */
+  workers(): Promise<Workers>;
   /** The folder of Claude Code: `$CLAUDE_CONFIG_DIR`, else `~/.claude`; absolute. */
   claudeFolder(): string;
   /**

@@ -52,6 +52,8 @@ export const nodeHost: Host = {
   },
   async serving() {
     return (await import('../lazy/serving.js')).serving;
+  async workers() {
+    return (await import('../lazy/workers.js')).workers;
   },
   claudeFolder: () => claudeFolder(process.env),
   async scanLines(path, word, found) {

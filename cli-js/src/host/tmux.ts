@@ -20,6 +20,13 @@ export interface Tmux {
   close<T extends Target>(panes: readonly T[]): Promise<T[]>;
   /** Sets user options of one pane. */
   tag(server: string, pane: string, options: readonly (readonly [string, string])[]): Promise<void>;
+  /**
+   * Opens a pane beside another that runs a program, without leaving the one people look at; where
+   * the window has no room, in a window of its own. Answers the new pane's id.
+   */
+  open(server: string, beside: string, words: readonly string[]): Promise<string>;
+  /** Gives a pane its title: letters, digits, dots, dashes. */
+  entitle(server: string, pane: string, title: string): Promise<void>;
 }
 
 /** What ends a format that may hold anything; the fields before it hold no `|`. */
@@ -125,4 +132,24 @@ async function tag(
   if (ran.status !== 0) throw failed(server, ran);
 }
 
-export const tmux: Tmux = { list, close, tag };
+async function open(server: string, beside: string, words: readonly string[]): Promise<string> {
+  // Several words are run as they are; of one alone tmux makes a line for a shell.
+  if (words.length < 2) throw new Error('a pane runs a program with arguments');
+  const said = ['-d', '-P', '-F', '#{pane_id}', '-t', beside, '--', ...words];
+  let ran = await run(server, ['split-window', ...said]);
+  if (ran !== undefined && ran.status !== 0 && /no space/i.test(ran.stderr)) {
+    ran = await run(server, ['new-window', '-a', ...said]);
+  }
+  if (ran === undefined) {
+    throw new HostError('missing', 'tmux', 'no such program', 'install tmux');
+  }
+  if (ran.status !== 0) throw failed(server, ran);
+  return ran.stdout.trim();
+}
+
+async function entitle(server: string, pane: string, title: string): Promise<void> {
+  const ran = await run(server, ['select-pane', '-t', pane, '-T', title]);
+  if (ran !== undefined && ran.status !== 0) throw failed(server, ran);
+}
+
+export const tmux: Tmux = { list, close, tag, open, entitle };

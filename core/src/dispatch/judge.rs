@@ -1,7 +1,7 @@
 //! What has become of a dispatch: every change of its status file, and how it has ended.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::refusal::DispatchRefusal;
 use super::status::{DispatchState, DispatchStatus, MissingPath, ProcessRef};
@@ -182,39 +182,17 @@ pub fn judge_dispatch(event: &DispatchEvent) -> Result<Decision<DispatchAnswer>,
         Some(text) => Some(DispatchStatus::read(text, &event.path)?),
         None => None,
     };
-    let known =
-        || before.clone().ok_or_else(|| DispatchRefusal::NoDispatch { path: event.path.clone() });
-    let bad = |reason: &str| OkstraError::BadOptions { reason: reason.to_owned() };
-    let process = || event.process.clone().ok_or_else(|| bad("the process is missing"));
-    let status = match event.kind {
-        DispatchEventKind::Begin => begin(event, before.as_ref())?,
-        DispatchEventKind::Running => DispatchStatus {
-            state: DispatchState::Running,
-            worker: Some(process()?),
-            started_at: Some(known()?.started_at.unwrap_or_else(|| event.now.clone())),
-            ..known()?
-        },
-        DispatchEventKind::Adopt => DispatchStatus { supervisor: Some(process()?), ..known()? },
-        DispatchEventKind::Stopping => DispatchStatus {
-            state: DispatchState::Stopping,
-            // The first reason is the one.
-            stopped_by: known()?.stopped_by.or_else(|| event.reason.clone()),
-            ..known()?
-        },
-        DispatchEventKind::Ended => ended(event, known()?),
-        DispatchEventKind::Unstartable => DispatchStatus {
-            state: DispatchState::Failed,
-            ended_at: Some(event.now.clone()),
-            reason: event.reason.clone(),
-            ..known()?
-        },
-        DispatchEventKind::Look => known()?,
+    let status = match (event.kind, before) {
+        (DispatchEventKind::Begin, before) => begin(event, before.as_ref())?,
+        (_, None) => return Err(DispatchRefusal::NoDispatch { path: event.path.clone() }.into()),
+        (_, Some(before)) => changed(event, before),
     };
     let mut effects = Vec::new();
-    if before.as_ref() != Some(&status) {
+    let text = status.text();
+    if event.kind != DispatchEventKind::Look && event.text.as_ref() != Some(&text) {
         effects.push(Effect::Replace {
             path: event.path.clone(),
-            text: status.text(),
+            text,
             if_unchanged: event.text.clone(),
         });
     }
@@ -233,14 +211,42 @@ pub fn judge_dispatch(event: &DispatchEvent) -> Result<Decision<DispatchAnswer>,
     Ok(Decision::Decided { effects, answer, warnings: Vec::new() })
 }
 
+/// What an event makes of a status.
+fn changed(event: &DispatchEvent, mut status: DispatchStatus) -> DispatchStatus {
+    match event.kind {
+        DispatchEventKind::Running => {
+            status.state = DispatchState::Running;
+            status.worker.clone_from(&event.process);
+            status.started_at.get_or_insert_with(|| event.now.clone());
+        }
+        DispatchEventKind::Adopt => status.supervisor.clone_from(&event.process),
+        DispatchEventKind::Stopping => {
+            status.state = DispatchState::Stopping;
+            // The first reason is the one.
+            if status.stopped_by.is_none() {
+                status.stopped_by.clone_from(&event.reason);
+            }
+        }
+        DispatchEventKind::Ended => end(event, &mut status),
+        DispatchEventKind::Unstartable => {
+            status.state = DispatchState::Failed;
+            status.ended_at = Some(event.now.clone());
+            status.reason.clone_from(&event.reason);
+        }
+        DispatchEventKind::Begin | DispatchEventKind::Look => {}
+    }
+    status
+}
+
 fn begin(
     event: &DispatchEvent,
     before: Option<&DispatchStatus>,
 ) -> Result<DispatchStatus, OkstraError> {
-    let record = event.record.clone().ok_or_else(|| OkstraError::BadOptions {
+    let mut record = event.record.clone().ok_or_else(|| OkstraError::BadOptions {
         reason: String::from("the record of the launch is missing"),
     })?;
-    let attempt = before.map_or(1, |before| before.attempt.saturating_add(1));
+    record.attempt = before.map_or(1, |before| before.attempt.saturating_add(1));
+    record.supervisor.clone_from(&event.process);
     if let Some(before) = before {
         let prompt = record.prompt.clone();
         let running = |by: String, orphaned| DispatchRefusal::Running {
@@ -267,33 +273,28 @@ fn begin(
             Standing::Ended | Standing::Unseen => {}
         }
     }
-    Ok(DispatchStatus { attempt, supervisor: event.process.clone(), ..record })
+    Ok(record)
 }
 
 /// The worker has ended: how.
-fn ended(event: &DispatchEvent, before: DispatchStatus) -> DispatchStatus {
-    let missing = missing(event, &before);
-    let state = match before.stopped_by.as_deref() {
+fn end(event: &DispatchEvent, status: &mut DispatchStatus) {
+    status.missing = missing(event, status);
+    let is_whole = status.missing.is_empty();
+    status.state = match status.stopped_by.as_deref() {
         Some("time-limit") => DispatchState::TimedOut,
         Some(_) => DispatchState::Stopped,
-        None if !event.observed => {
-            // Nobody can say with which status. What it has left says whether it was done.
-            if missing.is_empty() { DispatchState::Complete } else { DispatchState::Lost }
-        }
+        // Nobody can say with which status. What it has left says whether it was done.
+        None if !event.observed && is_whole => DispatchState::Complete,
+        None if !event.observed => DispatchState::Lost,
         None if event.signal.is_some() => DispatchState::Killed,
         None if event.exit_code != Some(0) => DispatchState::Failed,
-        None if missing.is_empty() => DispatchState::Complete,
+        None if is_whole => DispatchState::Complete,
         None => DispatchState::Incomplete,
     };
-    DispatchStatus {
-        state,
-        ended_at: Some(event.now.clone()),
-        exit_code: event.exit_code,
-        signal: event.signal.clone(),
-        missing,
-        left: event.left.clone(),
-        ..before
-    }
+    status.ended_at = Some(event.now.clone());
+    status.exit_code = event.exit_code;
+    status.signal.clone_from(&event.signal);
+    status.left.clone_from(&event.left);
 }
 
 /// What is not there, or not by this worker.
@@ -351,42 +352,43 @@ fn rows(event: &DispatchEvent, status: &DispatchStatus) -> Vec<Effect> {
                 })
         })
     };
+    let text = |text: Option<&String>| text.cloned().map_or(Value::Null, Value::String);
+    let number = |number: Option<u32>| number.map_or(Value::Null, Value::from);
     let prompt = relative_inside(&status.project, &status.prompt);
-    let row = |at: &str, name: &str, more: Value| {
-        let mut row = json!({
-            "at": at,
-            "event": name,
-            "id": status.id,
-            "cli": status.cli,
-            "role": status.role,
-            "model": status.model,
-            "prompt": prompt.as_ref().unwrap_or(&status.prompt),
-            "attempt": status.attempt,
-        });
-        if let (Some(row), Value::Object(more)) = (row.as_object_mut(), more) {
-            row.extend(more);
-            if let Some(sequence) = status.sequence {
-                row.insert(String::from("sequence"), Value::from(sequence));
-            }
+    let row = |at: &String, name: &str, more: Vec<(&str, Value)>| {
+        let mut fields = vec![
+            ("at", text(Some(at))),
+            ("event", Value::from(name)),
+            ("id", text(Some(&status.id))),
+            ("cli", text(Some(&status.cli))),
+            ("role", text(Some(&status.role))),
+            ("model", text(status.model.as_ref())),
+            ("prompt", text(prompt.as_ref().or(Some(&status.prompt)))),
+            ("attempt", Value::from(status.attempt)),
+        ];
+        fields.extend(more);
+        if let Some(sequence) = status.sequence {
+            fields.push(("sequence", Value::from(sequence)));
         }
-        Effect::Append { path: event_log(run), line: row.to_string() }
+        let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+        Effect::Append { path: event_log(run), line: Value::Object(fields.collect()).to_string() }
     };
     let mut rows = Vec::new();
     if let (Some(at), Some(worker)) = (&status.started_at, &status.worker)
         && !has(STARTED)
     {
-        rows.push(row(at, STARTED, json!({ "pid": worker.pid })));
+        rows.push(row(at, STARTED, vec![("pid", Value::from(worker.pid))]));
     }
     if let (true, Some(at)) = (status.state.is_final(), &status.ended_at)
         && !has(ENDED)
     {
-        let missing: Vec<&str> = status.missing.iter().map(|it| it.path.as_str()).collect();
-        let more = json!({
-            "state": status.state.name(),
-            "exit_code": status.exit_code,
-            "signal": status.signal,
-            "missing": missing,
-        });
+        let missing = status.missing.iter().map(|it| text(Some(&it.path))).collect();
+        let more = vec![
+            ("state", Value::from(status.state.name())),
+            ("exit_code", number(status.exit_code)),
+            ("signal", text(status.signal.as_ref())),
+            ("missing", Value::Array(missing)),
+        ];
         rows.push(row(at, ENDED, more));
     }
     rows

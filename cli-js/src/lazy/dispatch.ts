@@ -1,0 +1,578 @@
+/** Worker programs: started, waited for, taken over, ended. */
+
+import stripAnsi from 'strip-ansi';
+import { OkstraError } from '../../../npm-package/src/error.js';
+import type { DispatchAnswer, DispatchLaunch } from '../../../npm-package/src/index.js';
+import { readConfig } from '../cli/config.js';
+import type { Context } from '../cli/context.js';
+import { judge, lookAt, type Order, type Reply, recordRows, sightings } from '../cli/dispatch.js';
+import { FAULT, FINDINGS, OK, UsageError } from '../cli/exit.js';
+import { openRun, ownServer } from '../cli/lead.js';
+import { slashes } from '../cli/paths.js';
+import { explain, printable, printableJson, say } from '../cli/talk.js';
+import { clean, cut } from '../drawing/text.js';
+import { type Host, HostError, type HostReason } from '../host/host.js';
+import type { Follower, Workers } from '../host/workers.js';
+
+interface StartValues {
+  cli: string | undefined;
+  role: string | undefined;
+  timeLimit: string | undefined;
+  grace: string | undefined;
+  runDir: string | undefined;
+  session: string | undefined;
+  again: boolean;
+  detach: boolean;
+  trace: boolean | undefined;
+  follow: boolean;
+  json: boolean;
+  dryRun: boolean;
+}
+
+interface WatchValues {
+  follow: boolean;
+  json: boolean;
+}
+
+/** A dispatch that is named on the command line. */
+interface Named {
+  /** The prompt, as it is called in messages. */
+  name: string;
+  /** The status file. */
+  path: string;
+}
+
+const SUFFIX = '.status.json';
+
+/** How often running dispatches are looked at, in milliseconds. */
+const LOOK = 200;
+
+/** What is read of a log at once where somebody watches; of more the middle is left out. */
+const MOST = 1_048_576;
+
+/** What can be done with dispatches. */
+export async function dispatcher(context: Context) {
+  const { host } = context;
+  if (process.platform === 'win32') {
+    // There are no groups of processes, and scripts cannot be started without a shell.
+    const message = 'worker programs cannot be looked after on Windows';
+    throw new HostError('other', 'dispatch', message, 'run it in WSL');
+  }
+  const workers = await host.workers();
+  const desk: Desk = { context, host, workers };
+  return {
+    start: (args: readonly string[], values: StartValues) => start(desk, args, values),
+    resume: (args: readonly string[], values: WatchValues) => resume(desk, args, values),
+    show: (args: readonly string[], values: { json: boolean }) => show(desk, args, values),
+    follow: (args: readonly string[]) => follow(desk, args),
+    stop: (args: readonly string[], values: { json: boolean; dryRun: boolean }) =>
+      stop(desk, args, values),
+  };
+}
+
+interface Desk {
+  context: Context;
+  host: Host;
+  workers: Workers;
+}
+
+// --- start
+
+async function start(desk: Desk, args: readonly string[], values: StartValues): Promise<number> {
+  const { context, host, workers } = desk;
+  const launches: { named: Named; launch: DispatchLaunch }[] = [];
+  let status = OK as number;
+  // Everything is looked at first: either all prompts can be dispatched, or none is.
+  for (const name of args) {
+    try {
+      const launch = plan(desk, name, values);
+      const named = { name, path: launch.status };
+      const { record } = launch;
+      if (launches.some((it) => it.named.path === named.path)) {
+        throw new UsageError(`${name} is given twice`);
+      }
+      const shared = launches.find(({ launch: other }) =>
+        other.record.completion.some(({ path }) =>
+          record.completion.some((it) => it.path === path),
+        ),
+      );
+      if (shared !== undefined) {
+        throw new UsageError(`${shared.named.name} and ${name} have the same result; name two`);
+      }
+      const before = host.exists(named.path) ? sightings(context, named.path) : {};
+      const own = host.ownProcess();
+      const begin = {
+        ...before,
+        kind: 'begin' as const,
+        record,
+        process: own,
+        again: values.again,
+      };
+      judge(context, named.path, begin, true);
+      const [program = ''] = record.command;
+      if (!workers.hasProgram(program, record.worktree, host.env)) {
+        throw new HostError('other', program, 'no such program', launch.help);
+      }
+      launches.push({ named, launch });
+    } catch (error) {
+      status = Math.max(status, explain(host, error));
+    }
+  }
+  if (status !== OK) return status;
+  if (values.dryRun) return showLaunches(desk, launches, values);
+
+  const started: Named[] = [];
+  for (const { named, launch } of launches) {
+    try {
+      const order: Order = { path: named.path, launch, again: values.again, stop: false };
+      const answer = await ordered(desk, order);
+      started.push(named);
+      if (values.trace ?? ownServer(host) !== undefined) {
+        await trace(desk, answer, values).catch((error) => {
+          // Nobody's work depends on it.
+          say(host, `no trace pane: ${error instanceof Error ? error.message : error}`);
+        });
+      }
+    } catch (error) {
+      status = Math.max(status, explain(host, error));
+    }
+  }
+  if (values.detach) return ended(desk, started, values, status);
+  return watch(desk, started, values, status);
+}
+
+/** Decides how a prompt is worked on. */
+function plan({ context, host, workers }: Desk, name: string, values: StartValues): DispatchLaunch {
+  const api = context.api(0);
+  const prompt = slashes(host.realPath(name));
+  const source = host.readFile(prompt);
+  const headers = api.dispatchHeaders(source, name);
+  const { project, worktree, result, completion } = headers;
+  const settings = readConfig(host).workers;
+  const folder = values.runDir ?? runOf(prompt);
+  const run = folder === undefined ? undefined : openRun(host, { ...values, runDir: folder });
+  return api.planDispatch(source, {
+    name,
+    prompt,
+    id: host.newId(),
+    workers: settings === undefined ? '' : JSON.stringify(settings),
+    config: `${host.home()}/config.json`,
+    worktrees: slashes(host.realPath(`${host.home()}/worktrees`)),
+    seen: workers.look([project, worktree, result, ...completion]),
+    ...(values.cli === undefined ? {} : { cli: values.cli }),
+    ...(values.role === undefined ? {} : { role: values.role }),
+    ...(values.timeLimit === undefined ? {} : { time_limit: values.timeLimit }),
+    ...(values.grace === undefined ? {} : { grace: values.grace }),
+    ...(run === undefined ? {} : { run: run.folder }),
+    ...(run?.sequence === undefined ? {} : { sequence: run.sequence }),
+  });
+}
+
+/** The run whose folder `prompts` a prompt lies in. */
+function runOf(prompt: string): string | undefined {
+  return /^(.*\/runs\/.+)\/prompts\/[^/]+$/.exec(prompt)?.[1];
+}
+
+function showLaunches(
+  { host }: Desk,
+  launches: readonly { named: Named; launch: DispatchLaunch }[],
+  { json }: StartValues,
+): number {
+  if (json) {
+    const dispatches = launches.map(({ launch }) => {
+      // Values of variables may be secrets.
+      const environment = launch.environment.map(([name]) => name);
+      return { ...launch, environment };
+    });
+    host.write(1, `${printableJson({ dispatches, dry_run: true })}\n`);
+  } else {
+    for (const { launch } of launches) {
+      host.write(1, `${printable(JSON.stringify(launch.record.command))}\n`);
+    }
+  }
+  return OK;
+}
+
+/** Has a supervisor carry out an order; answers what it says back. */
+async function ordered({ workers }: Desk, order: Order): Promise<DispatchAnswer> {
+  const reply: Reply = JSON.parse(await workers.supervise(JSON.stringify(order)));
+  if (reply.answer !== undefined) return reply.answer;
+  const { name = '', fields = {} } = reply.failure ?? {};
+  if (name === 'HostError') {
+    const { reason, path, message, help } = fields as unknown as HostError;
+    throw new HostError(reason as HostReason, path, message, help);
+  }
+  if (name === 'OkstraError') throw new OkstraError(fields as unknown as OkstraError);
+  throw new Error(String(fields.message));
+}
+
+/** Opens a pane that shows what a worker writes. */
+async function trace(desk: Desk, { status, title }: DispatchAnswer, values: StartValues) {
+  const { context, host, workers } = desk;
+  const [server, beside] = [ownServer(host), host.env.TMUX_PANE];
+  if (server === undefined || beside === undefined || title === null) {
+    throw new Error('this does not run inside tmux');
+  }
+  const tmux = await host.tmux();
+  const pane = await tmux.open(server, beside, [
+    ...workers.self(),
+    ...['dispatch', 'follow', status.prompt],
+  ]);
+  await tmux.entitle(server, pane, title);
+  const run = status.run ?? '';
+  const led = run === '' ? undefined : openRun(host, { ...values, runDir: run }).session;
+  const session = values.session ?? led ?? host.env.CLAUDE_CODE_SESSION_ID;
+  const { options } = context.api(0).paneTags({
+    run,
+    role: 'trace',
+    pane_id: pane,
+    ...(session === undefined ? {} : { session }),
+  });
+  // What it shows stays readable after the end; `panes close` and `panes reap` know it by its tags.
+  await tmux.tag(server, pane, [['remain-on-exit', 'on'], ...options]);
+}
+
+// --- waiting
+
+/** Looks at dispatches until all have ended. */
+async function watch(
+  desk: Desk,
+  named: readonly Named[],
+  values: WatchValues,
+  status: number = OK,
+): Promise<number> {
+  const { context, host } = desk;
+  let isStopped = false;
+  host.onInterrupt(() => {
+    isStopped = true;
+  });
+  const screen = new Screen(desk, named, values);
+  const orphans = new Map<string, number>();
+  try {
+    for (;;) {
+      const seen = named.map((it) => ({ ...it, answer: lookAt(context, it.path) }));
+      screen.show(seen);
+      for (const { path, answer } of seen) {
+        if (answer === undefined || !['orphaned', 'unseen'].includes(answer.standing)) continue;
+        // Its supervisor has died: another takes over. One that dies at once is no use.
+        const times = orphans.get(path) ?? 0;
+        orphans.set(path, times + 1);
+        if (times === 3)
+          throw new HostError('other', path, 'its supervisors die', 'look at the memory');
+        await ordered(desk, { path, again: false, stop: false });
+      }
+      if (seen.every(({ answer }) => answer === undefined || isOver(answer))) break;
+      if (isStopped) {
+        say(host, "the workers go on; 'okstra dispatch resume' waits for them, 'stop' ends them");
+        return 130;
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK));
+    }
+  } finally {
+    screen.close();
+  }
+  return ended(desk, named, values, status);
+}
+
+/** Nothing more is to be seen of it from here. */
+function isOver({ standing }: DispatchAnswer): boolean {
+  return standing === 'ended' || standing === 'unknown';
+}
+
+/** Prints how dispatches stand, and answers the exit status. */
+function ended(
+  { context, host }: Desk,
+  named: readonly Named[],
+  { json }: { json: boolean },
+  status: number = OK,
+): number {
+  const answers = named.flatMap(({ name, path }) => {
+    const answer = lookAt(context, path);
+    return answer === undefined ? [] : [{ name, answer }];
+  });
+  if (json) {
+    const dispatches = answers.map(({ answer }) => shown(answer));
+    host.write(1, `${printableJson({ dispatches })}\n`);
+  } else {
+    for (const { name, answer } of answers) host.write(1, `${lineOf(name, answer)}\n`);
+  }
+  if (status !== OK) return status;
+  const [first] = answers;
+  if (first !== undefined && answers.length === 1) return first.answer.exit_status;
+  return answers.every(({ answer }) => answer.exit_status === OK) ? OK : FINDINGS;
+}
+
+function shown({ status, standing, exit_status, words }: DispatchAnswer): object {
+  return { ...status, standing, exit_status, words };
+}
+
+function lineOf(name: string, { status, words }: DispatchAnswer): string {
+  return printable(`${status.cli}-${status.role}  ${name}  ${words}`);
+}
+
+/** Colours and movements of the cursor: the only controls that are ever written. */
+const UP = (lines: number) => `\u001b[${lines}A`;
+const CLEAR_LINE = '\u001b[2K';
+
+interface SeenDispatch extends Named {
+  answer: DispatchAnswer | undefined;
+}
+
+/**
+ * What somebody sees who waits: on a terminal one line for each worker that changes in its place,
+ * elsewhere a line whenever something happens. It is written to standard error.
+ */
+class Screen {
+  readonly #host: Host;
+  readonly #isLive: boolean;
+  readonly #told = new Map<string, string>();
+  readonly #logs = new Map<string, Follower>();
+  readonly #printers = new Map<string, Printer>();
+  readonly #follow: boolean;
+  readonly #workers: Workers;
+  readonly #several: boolean;
+  #lines = 0;
+
+  constructor({ host, workers }: Desk, named: readonly Named[], values: WatchValues) {
+    this.#host = host;
+    this.#workers = workers;
+    this.#follow = values.follow;
+    this.#several = named.length > 1;
+    this.#isLive = !values.follow && host.isTerminal(2) && host.env.TERM !== 'dumb';
+  }
+
+  show(seen: readonly SeenDispatch[]): void {
+    if (this.#isLive) this.#redraw(seen);
+    else for (const it of seen) this.#tell(it);
+  }
+
+  #log(path: string): Follower {
+    let log = this.#logs.get(path);
+    if (log === undefined) {
+      log = this.#workers.follow(path);
+      this.#logs.set(path, log);
+    }
+    return log;
+  }
+
+  #tell({ name, path, answer }: SeenDispatch): void {
+    if (answer === undefined) return;
+    if (this.#follow) {
+      const { cli, role, log } = answer.status;
+      const prefix = this.#several ? `${cli}-${role} | ` : '';
+      const printer = this.#printers.get(path) ?? new Printer(this.#log(log), prefix);
+      this.#printers.set(path, printer);
+      this.#host.write(2, printer.take(isOver(answer)));
+    }
+    // The end is told by the answer itself.
+    if (this.#told.get(path) === answer.words || isOver(answer)) return;
+    this.#told.set(path, answer.words);
+    say(this.#host, lineOf(name, answer));
+  }
+
+  #redraw(seen: readonly SeenDispatch[]): void {
+    const width = Math.max(20, this.#host.width() - 1);
+    const lines = seen.flatMap(({ name, answer }) => {
+      if (answer === undefined) return [];
+      const { status } = answer;
+      const time = isOver(answer) ? '' : ` ${spanSince(status.started_at, this.#host.now())}`;
+      const last = isOver(answer) ? '' : lastLine(this.#log(status.log));
+      const line = `${status.cli}-${status.role}  ${name}  ${answer.words}${time}  ${last}`;
+      return [cut(clean(line), width)];
+    });
+    const up = this.#lines === 0 ? '' : UP(this.#lines);
+    this.#host.write(2, up + lines.map((line) => `${CLEAR_LINE}${line}\n`).join(''));
+    this.#lines = lines.length;
+  }
+
+  /** Takes the live lines away: the answer follows. */
+  close(): void {
+    if (this.#isLive && this.#lines > 0) {
+      const blank = `${CLEAR_LINE}\n`.repeat(this.#lines);
+      this.#host.write(2, UP(this.#lines) + blank + UP(this.#lines));
+    }
+    for (const log of this.#logs.values()) log.close();
+  }
+}
+
+function spanSince(start: string | null, now: string): string {
+  const seconds = Math.max(0, Math.round((Date.parse(now) - Date.parse(start ?? now)) / 1000));
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${Math.floor(seconds / 60)}:${two(seconds % 60)}`;
+}
+
+/** The last line of a log with something in it. */
+function lastLine(log: Follower): string {
+  const text = new TextDecoder().decode(log.end(4_096));
+  const lines = text.split(/[\r\n]+/).map(clean);
+  return lines.filter((line) => line !== '').at(-1) ?? '';
+}
+
+/** A line that never ends is cut here. */
+const LONGEST = 16_384;
+
+/** Text for a terminal out of a log: whole lines without what could steer it. */
+class Printer {
+  readonly #log: Follower;
+  readonly #prefix: string;
+  // Bytes that are no UTF-8 show as replacement characters; the log keeps them.
+  readonly #decoder = new TextDecoder();
+  #rest = '';
+
+  constructor(log: Follower, prefix = '') {
+    this.#log = log;
+    this.#prefix = prefix;
+  }
+
+  /** What has come since, at most a piece; with `all` also a line without its end. */
+  take(all: boolean): string {
+    const { bytes, skipped } = this.#log.read(MOST);
+    const note = skipped === 0 ? '' : this.#line(`… ${skipped} bytes are left out here …`);
+    if (skipped > 0) this.#rest = '';
+    const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
+    const lines = text.split(/\r\n|\n|\r/);
+    this.#rest = lines.pop() ?? '';
+    if (this.#rest.length > LONGEST || (all && bytes.length === 0 && this.#rest !== '')) {
+      lines.push(this.#rest);
+      this.#rest = '';
+    }
+    return note + lines.map((line) => this.#line(line)).join('');
+  }
+
+  #line(text: string): string {
+    return `${this.#prefix}${withoutControls(text)}\n`;
+  }
+}
+
+/** Colours and the like as a whole, then every other control; tabs stay. */
+function withoutControls(text: string): string {
+  return text
+    .split('\t')
+    .map((part) => printable(stripAnsi(part)))
+    .join('\t');
+}
+
+/** Prints a log as it grows, until the worker has ended. */
+async function follow({ context, host, workers }: Desk, args: readonly string[]): Promise<number> {
+  const [named] = find(host, args);
+  if (named === undefined) throw new UsageError('which prompt?');
+  let answer = judgeThere(context, named);
+  const log = workers.follow(answer.status.log);
+  const printer = new Printer(log);
+  let isStopped = false;
+  host.onInterrupt(() => {
+    isStopped = true;
+  });
+  let looked = Date.now();
+  while (!isStopped) {
+    // Asked before it is read: what comes after is the end of it.
+    if (Date.now() - looked >= LOOK) {
+      answer = judgeThere(context, named);
+      looked = Date.now();
+    }
+    const isDone = answer.standing !== 'running' && answer.standing !== 'orphaned';
+    const text = printer.take(isDone);
+    host.write(1, text);
+    if (text !== '') continue;
+    if (isDone) break;
+    await new Promise((resolve) => setTimeout(resolve, LOOK));
+  }
+  log.close();
+  host.write(1, `${lineOf(named.name, answer)}\n`);
+  return OK;
+}
+
+// --- resume, show, stop
+
+async function resume(desk: Desk, args: readonly string[], values: WatchValues): Promise<number> {
+  const named = find(desk.host, args);
+  for (const it of named) {
+    judgeThere(desk.context, it);
+    // What a supervisor could not write down any more.
+    await recordRows(desk.context, it.path);
+  }
+  return watch(desk, named, values);
+}
+
+function show(
+  { context, host }: Desk,
+  args: readonly string[],
+  { json }: { json: boolean },
+): number {
+  const answers = find(host, args).map((it) => ({ ...it, answer: judgeThere(context, it) }));
+  if (json) {
+    const dispatches = answers.map(({ answer }) => shown(answer));
+    host.write(1, `${printableJson({ dispatches })}\n`);
+    return OK;
+  }
+  for (const { name, answer } of answers) {
+    const { standing, status } = answer;
+    const since = standing === 'running' ? ` for ${spanSince(status.started_at, host.now())}` : '';
+    host.write(1, `${lineOf(name, answer)}${since}\n`);
+  }
+  if (answers.some(({ answer }) => ['orphaned', 'unseen'].includes(answer.standing))) {
+    say(host, "go on with those whose supervisor is gone: 'okstra dispatch resume'");
+  }
+  return OK;
+}
+
+async function stop(
+  desk: Desk,
+  args: readonly string[],
+  { json, dryRun }: { json: boolean; dryRun: boolean },
+): Promise<number> {
+  const { context, host, workers } = desk;
+  const named = find(host, args);
+  let status = OK as number;
+  const stopped: Named[] = [];
+  for (const it of named) {
+    const { standing, status: record } = judgeThere(context, it);
+    if (standing === 'ended' || dryRun) continue;
+    if (standing === 'unknown') {
+      const help = 'ask on the machine where it was started';
+      const message = 'its processes cannot be judged from here';
+      status = explain(host, new HostError('refused', it.name, message, help));
+    } else if (standing === 'running' && record.supervisor !== null) {
+      workers.terminate(record.supervisor.pid);
+      stopped.push(it);
+    } else {
+      await ordered(desk, { path: it.path, again: false, stop: true });
+      stopped.push(it);
+    }
+  }
+  for (const { path } of stopped) {
+    while (lookAt(context, path)?.standing === 'running') {
+      await new Promise((resolve) => setTimeout(resolve, LOOK));
+    }
+  }
+  if (status === OK && named.length > stopped.length && !dryRun)
+    say(host, 'some were over already');
+  const exit = ended(desk, named, { json }, status);
+  const left = named.some(({ path }) => (lookAt(context, path)?.status.left.length ?? 0) > 0);
+  // What is asked for is that they are gone.
+  return status !== OK ? exit : left ? FAULT : OK;
+}
+
+/** The dispatches of prompts and folders. */
+function find(host: Host, args: readonly string[]): Named[] {
+  return args.flatMap((arg) => {
+    const path = slashes(host.realPath(arg.endsWith(SUFFIX) ? arg.slice(0, -SUFFIX.length) : arg));
+    if (!host.exists(path) || host.isFile(path)) return [{ name: arg, path: `${path}${SUFFIX}` }];
+    const all = [path, `${path}/prompts`].flatMap((folder) =>
+      host
+        .list(folder)
+        .filter((name) => name.endsWith(SUFFIX))
+        .map((name) => ({
+          name: `${folder === path ? arg : `${arg}/prompts`}/${name.slice(0, -SUFFIX.length)}`,
+          path: `${folder}/${name}`,
+        })),
+    );
+    if (all.length === 0) throw new UsageError(`nothing was dispatched in ${arg}`);
+    return all;
+  });
+}
+
+/** How a dispatch stands; where there is none the core says so. */
+function judgeThere(context: Context, { path }: Named): DispatchAnswer {
+  return judge(context, path, sightings(context, path), true);
+}

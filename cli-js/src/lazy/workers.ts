@@ -1,0 +1,2 @@
+/** Loaded by commands that look after workers. */
+export { workers } from '../host/workers.js';
