@@ -51,6 +51,15 @@ const asked = new Promise<'request'>((resolve) => {
   process.on('SIGHUP', () => {});
 });
 
+/** @throws OkstraError where the prompt is worked on, or complete */
+function begin({ path, launch, again }: Order, dry: boolean): void {
+  if (launch === undefined) return;
+  const before = host.exists(path) ? sightings(context, path) : {};
+  const { record } = launch;
+  const happened = { ...before, kind: 'begin' as const, record, process: host.ownProcess(), again };
+  judge(context, path, happened, dry);
+}
+
 async function work(order: Order): Promise<void> {
   const { path, launch } = order;
   if (launch === undefined) {
@@ -58,9 +67,7 @@ async function work(order: Order): Promise<void> {
     return;
   }
   const { record } = launch;
-  const own = host.ownProcess();
-  const before = host.exists(path) ? sightings(context, path) : {};
-  judge(context, path, { ...before, kind: 'begin', record, process: own, again: order.again });
+  begin(order, false);
 
   let started: Started;
   try {
@@ -226,7 +233,13 @@ async function main(): Promise<void> {
   try {
     const order: Order = JSON.parse(Buffer.from(host.readStdin()).toString());
     const lock = supervisorLock(context, order.path);
-    await host.withLock(lock, 'okstra dispatch', HANDOVER, () => work(order));
+    try {
+      await host.withLock(lock, 'okstra dispatch', HANDOVER, () => work(order));
+    } catch (error) {
+      // Another was faster: what it does is the better answer.
+      if (error instanceof HostError && error.reason === 'locked') begin(order, true);
+      throw error;
+    }
   } catch (error) {
     const { name, message, stack, ...more } = error as Error;
     reply({ failure: { name, fields: { message, ...more } } });

@@ -80,6 +80,7 @@ interface Desk {
 
 async function start(desk: Desk, args: readonly string[], values: StartValues): Promise<number> {
   const { context, host, workers } = desk;
+  const interrupt = new Interrupt(host);
   const launches: { named: Named; launch: DispatchLaunch }[] = [];
   let status = OK as number;
   // Everything is looked at first: either all prompts can be dispatched, or none is.
@@ -125,7 +126,7 @@ async function start(desk: Desk, args: readonly string[], values: StartValues): 
   for (const { named, launch } of launches) {
     try {
       const order: Order = { path: named.path, launch, again: values.again, stop: false };
-      const answer = await ordered(desk, order);
+      const answer = await begun(desk, order);
       started.push(named);
       if (values.trace ?? ownServer(host) !== undefined) {
         await trace(desk, answer, values).catch((error) => {
@@ -138,7 +139,30 @@ async function start(desk: Desk, args: readonly string[], values: StartValues): 
     }
   }
   if (values.detach) return ended(desk, started, values, status);
-  return watch(desk, started, values, status);
+  return watch(desk, started, values, interrupt, status);
+}
+
+/** Has a supervisor begin; one that was killed before it could say so may have begun all the same. */
+async function begun(desk: Desk, order: Order): Promise<DispatchAnswer> {
+  try {
+    return await ordered(desk, order);
+  } catch (error) {
+    const answer = lookAt(desk.context, order.path);
+    const isOurs = answer !== undefined && answer.status.id === order.launch?.record.id;
+    if (isOurs && answer.standing !== 'ended') return answer;
+    throw error;
+  }
+}
+
+/** Whether the person has asked to stop. */
+class Interrupt {
+  isAsked = false;
+
+  constructor(host: Host) {
+    host.onInterrupt(() => {
+      this.isAsked = true;
+    });
+  }
 }
 
 /** Decides how a prompt is worked on. */
@@ -239,13 +263,10 @@ async function watch(
   desk: Desk,
   named: readonly Named[],
   values: WatchValues,
+  interrupt: Interrupt,
   status: number = OK,
 ): Promise<number> {
   const { context, host } = desk;
-  let isStopped = false;
-  host.onInterrupt(() => {
-    isStopped = true;
-  });
   const screen = new Screen(desk, named, values);
   const orphans = new Map<string, number>();
   try {
@@ -262,7 +283,7 @@ async function watch(
         await ordered(desk, { path, again: false, stop: false });
       }
       if (seen.every(({ answer }) => answer === undefined || isOver(answer))) break;
-      if (isStopped) {
+      if (interrupt.isAsked) {
         say(host, "the workers go on; 'okstra dispatch resume' waits for them, 'stop' ends them");
         return 130;
       }
@@ -362,7 +383,11 @@ class Screen {
       const prefix = this.#several ? `${cli}-${role} | ` : '';
       const printer = this.#printers.get(path) ?? new Printer(this.#log(log), prefix);
       this.#printers.set(path, printer);
-      this.#host.write(2, printer.take(isOver(answer)));
+      // At the end all of it, before what is said about it.
+      for (let text = printer.take(isOver(answer)); text !== ''; text = printer.take(true)) {
+        this.#host.write(2, text);
+        if (!isOver(answer)) break;
+      }
     }
     // The end is told by the answer itself.
     if (this.#told.get(path) === answer.words || isOver(answer)) return;
@@ -459,12 +484,9 @@ async function follow({ context, host, workers }: Desk, args: readonly string[])
   let answer = judgeThere(context, named);
   const log = workers.follow(answer.status.log);
   const printer = new Printer(log);
-  let isStopped = false;
-  host.onInterrupt(() => {
-    isStopped = true;
-  });
+  const interrupt = new Interrupt(host);
   let looked = Date.now();
-  while (!isStopped) {
+  while (!interrupt.isAsked) {
     // Asked before it is read: what comes after is the end of it.
     if (Date.now() - looked >= LOOK) {
       answer = judgeThere(context, named);
@@ -485,13 +507,14 @@ async function follow({ context, host, workers }: Desk, args: readonly string[])
 // --- resume, show, stop
 
 async function resume(desk: Desk, args: readonly string[], values: WatchValues): Promise<number> {
+  const interrupt = new Interrupt(desk.host);
   const named = find(desk.host, args);
   for (const it of named) {
     judgeThere(desk.context, it);
     // What a supervisor could not write down any more.
     await recordRows(desk.context, it.path);
   }
-  return watch(desk, named, values);
+  return watch(desk, named, values, interrupt);
 }
 
 function show(
