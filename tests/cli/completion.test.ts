@@ -105,6 +105,7 @@ const NAMES = [
     'panes',
     'team',
     'wrap-up',
+    'dispatch',
     'tokens',
     'container',
     'preview',

@@ -54,6 +54,12 @@ const lead = {
 };
 const usage = { type: 'assistant', message: { id: 'm', model: 'x', usage: { input_tokens: 3 } } };
 
+const prompt = '**Project Root**: /p\n**Result Path:** r\n**Model:** m\n**Worktree:** /p\n';
+const seen = [
+  { path: '/p', real: '/p', kind: 'folder' },
+  { path: '/p/r', real: '/p/r', kind: 'missing' },
+];
+
 /** What each function is called with; some calls are refused, which has to be the same as well. */
 const CALLS: Record<string, readonly unknown[]> = {
   renderCheck: [{ paths: ['ä.md', 'b.md'], format: 'pretty', color: true }, [plan, '# nothing\n']],
@@ -83,6 +89,9 @@ const CALLS: Record<string, readonly unknown[]> = {
   reconcileTeam: [lead],
   wrapUp: [lead, { language: 'ko', answer: 'yes' }],
   reportProgress: [{ checkpoint: 'persist', run: '/r', now: '' }],
+  dispatchHeaders: [prompt, 'o.md'],
+  planDispatch: [prompt, { name: 'o.md', prompt: '/p/o.md', id: 'a', cli: 'codex', seen }],
+  judgeDispatch: [{ kind: 'look', path: '/p/o.md.status.json', now: '', text: '{}' }],
   readUsage: [`${JSON.stringify(usage)}\n{`],
   tokenReport: [
     {

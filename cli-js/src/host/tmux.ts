@@ -135,10 +135,12 @@ async function tag(
 async function open(server: string, beside: string, words: readonly string[]): Promise<string> {
   // Several words are run as they are; of one alone tmux makes a line for a shell.
   if (words.length < 2) throw new Error('a pane runs a program with arguments');
-  const said = ['-d', '-P', '-F', '#{pane_id}', '-t', beside, '--', ...words];
-  let ran = await run(server, ['split-window', ...said]);
-  if (ran !== undefined && ran.status !== 0 && /no space/i.test(ran.stderr)) {
-    ran = await run(server, ['new-window', '-a', ...said]);
+  const quietly = ['-d', '-P', '-F', '#{pane_id}'];
+  let ran = await run(server, ['split-window', ...quietly, '-t', beside, '--', ...words]);
+  if (ran !== undefined && ran.status !== 0 && /no space|too small/i.test(ran.stderr)) {
+    const session = await run(server, ['display-message', '-p', '-t', beside, '#{session_id}:']);
+    const where = ['-t', session?.stdout.trim() ?? ''];
+    ran = await run(server, ['new-window', ...quietly, ...where, '--', ...words]);
   }
   if (ran === undefined) {
     throw new HostError('missing', 'tmux', 'no such program', 'install tmux');

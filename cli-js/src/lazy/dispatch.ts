@@ -402,8 +402,10 @@ class Screen {
       const { status } = answer;
       const time = isOver(answer) ? '' : ` ${spanSince(status.started_at, this.#host.now())}`;
       const last = isOver(answer) ? '' : lastLine(this.#log(status.log));
-      const line = `${status.cli}-${status.role}  ${name}  ${answer.words}${time}  ${last}`;
-      return [cut(clean(line), width)];
+      // The folder takes more room than a line has, and is the same for most.
+      const file = name.slice(name.lastIndexOf('/') + 1);
+      const parts = [`${status.cli}-${status.role}`, file, `${answer.words}${time}`, last];
+      return [cut(parts.map(clean).join('  ').trimEnd(), width)];
     });
     const up = this.#lines === 0 ? '' : UP(this.#lines);
     this.#host.write(2, up + lines.map((line) => `${CLEAR_LINE}${line}\n`).join(''));
