@@ -173,8 +173,12 @@ async function lookAfter(
     return;
   }
   judge(context, path, { kind: 'stopping', reason: first });
-  const remaining = await endGroup(groupOf(status, isChild, true), status.grace_s * 1000);
-  const end = remaining.includes(status.worker?.pid ?? 0) ? { observed: false } : await ended;
+  const { worker } = status;
+  const isThere =
+    worker !== null && host.processState(worker.pid, worker.pid_start ?? undefined) === 'alive';
+  const group = groupOf(status, isChild || isThere, true);
+  const remaining = await endGroup(group, status.grace_s * 1000);
+  const end = remaining.includes(worker?.pid ?? 0) ? { observed: false } : await ended;
   await written(path, { ...end, kind: 'ended', left: remaining, seen: seenOf(status) });
 }
 

@@ -89,8 +89,16 @@ const follow = command({
     'Without control characters. Where a worker writes faster than can be read, the middle is left out; the log has all of it. It is what a trace pane runs.',
   examples: [['okstra dispatch follow PROMPT', 'in another terminal']],
   argument: { ...argument, text: 'the prompt', many: false },
-  options: {},
-  run: async (args, _values, context) => (await lazy(context)).follow(args),
+  options: {
+    linger: {
+      kind: 'integer',
+      value: 'SECONDS',
+      min: 0,
+      text: 'how long to stay when it has ended',
+      default: 0,
+    },
+  },
+  run: async (args, values, context) => (await lazy(context)).follow(args, values),
 });
 
 const stop = command({

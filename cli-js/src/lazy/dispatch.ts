@@ -44,6 +44,11 @@ interface Named {
 
 const SUFFIX = '.status.json';
 
+/** The log beside a status file. */
+function logOf({ path }: Named): string {
+  return `${path.slice(0, -SUFFIX.length)}.log`;
+}
+
 /** How often running dispatches are looked at, in milliseconds. */
 const LOOK = 200;
 
@@ -64,7 +69,8 @@ export async function dispatcher(context: Context) {
     start: (args: readonly string[], values: StartValues) => start(desk, args, values),
     resume: (args: readonly string[], values: WatchValues) => resume(desk, args, values),
     show: (args: readonly string[], values: { json: boolean }) => show(desk, args, values),
-    follow: (args: readonly string[]) => follow(desk, args),
+    follow: (args: readonly string[], values: { linger: number | undefined }) =>
+      follow(desk, args, values),
     stop: (args: readonly string[], values: { json: boolean; dryRun: boolean }) =>
       stop(desk, args, values),
   };
@@ -240,7 +246,8 @@ async function trace(desk: Desk, { status, title }: DispatchAnswer, values: Star
   const tmux = await host.tmux();
   const pane = await tmux.open(server, beside, [
     ...workers.self(),
-    ...['dispatch', 'follow', status.prompt],
+    // A worker may end before the pane is set up; one that has gone by then could not be.
+    ...['dispatch', 'follow', status.prompt, '--linger', '5'],
   ]);
   await tmux.entitle(server, pane, title);
   const run = status.run ?? '';
@@ -278,9 +285,8 @@ async function watch(
         // Its supervisor has died: another takes over. One that dies at once is no use.
         const times = orphans.get(path) ?? 0;
         orphans.set(path, times + 1);
-        if (times === 3)
-          throw new HostError('other', path, 'its supervisors die', 'look at the memory');
-        await ordered(desk, { path, again: false, stop: false });
+        if (times === 3) throw supervisorsDie(path);
+        await takeOver(desk, path, false);
       }
       if (seen.every(({ answer }) => answer === undefined || isOver(answer))) break;
       if (interrupt.isAsked) {
@@ -301,12 +307,16 @@ function isOver({ standing }: DispatchAnswer): boolean {
 }
 
 /** Prints how dispatches stand, and answers the exit status. */
-function ended(
+async function ended(
   { context, host }: Desk,
   named: readonly Named[],
   { json }: { json: boolean },
   status: number = OK,
-): number {
+): Promise<number> {
+  for (const { path } of named) {
+    // A supervisor writes them a moment after the status: whoever is told of an end finds its row.
+    await recordRows(context, path).catch((error) => explain(host, error));
+  }
   const answers = named.flatMap(({ name, path }) => {
     const answer = lookAt(context, path);
     return answer === undefined ? [] : [{ name, answer }];
@@ -367,7 +377,8 @@ class Screen {
     else for (const it of seen) this.#tell(it);
   }
 
-  #log(path: string): Follower {
+  #log(named: Named): Follower {
+    const path = logOf(named);
     let log = this.#logs.get(path);
     if (log === undefined) {
       log = this.#workers.follow(path);
@@ -376,12 +387,13 @@ class Screen {
     return log;
   }
 
-  #tell({ name, path, answer }: SeenDispatch): void {
+  #tell(seen: SeenDispatch): void {
+    const { name, path, answer } = seen;
     if (answer === undefined) return;
     if (this.#follow) {
-      const { cli, role, log } = answer.status;
+      const { cli, role } = answer.status;
       const prefix = this.#several ? `${cli}-${role} | ` : '';
-      const printer = this.#printers.get(path) ?? new Printer(this.#log(log), prefix);
+      const printer = this.#printers.get(path) ?? new Printer(this.#log(seen), prefix);
       this.#printers.set(path, printer);
       // At the end all of it, before what is said about it.
       for (let text = printer.take(isOver(answer)); text !== ''; text = printer.take(true)) {
@@ -397,11 +409,12 @@ class Screen {
 
   #redraw(seen: readonly SeenDispatch[]): void {
     const width = Math.max(20, this.#host.width() - 1);
-    const lines = seen.flatMap(({ name, answer }) => {
+    const lines = seen.flatMap((it) => {
+      const { name, answer } = it;
       if (answer === undefined) return [];
       const { status } = answer;
       const time = isOver(answer) ? '' : ` ${spanSince(status.started_at, this.#host.now())}`;
-      const last = isOver(answer) ? '' : lastLine(this.#log(status.log));
+      const last = isOver(answer) ? '' : lastLine(this.#log(it));
       // The folder takes more room than a line has, and is the same for most.
       const file = name.slice(name.lastIndexOf('/') + 1);
       const parts = [`${status.cli}-${status.role}`, file, `${answer.words}${time}`, last];
@@ -480,11 +493,15 @@ function withoutControls(text: string): string {
 }
 
 /** Prints a log as it grows, until the worker has ended. */
-async function follow({ context, host, workers }: Desk, args: readonly string[]): Promise<number> {
+async function follow(
+  { context, host, workers }: Desk,
+  args: readonly string[],
+  { linger = 0 }: { linger: number | undefined },
+): Promise<number> {
   const [named] = find(host, args);
   if (named === undefined) throw new UsageError('which prompt?');
   let answer = judgeThere(context, named);
-  const log = workers.follow(answer.status.log);
+  const log = workers.follow(logOf(named));
   const printer = new Printer(log);
   const interrupt = new Interrupt(host);
   let looked = Date.now();
@@ -503,6 +520,9 @@ async function follow({ context, host, workers }: Desk, args: readonly string[])
   }
   log.close();
   host.write(1, `${lineOf(named.name, answer)}\n`);
+  for (const end = Date.now() + linger * 1000; Date.now() < end && !interrupt.isAsked; ) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK));
+  }
   return OK;
 }
 
@@ -546,36 +566,67 @@ async function stop(
   args: readonly string[],
   { json, dryRun }: { json: boolean; dryRun: boolean },
 ): Promise<number> {
-  const { context, host, workers } = desk;
+  const { context, host } = desk;
   const named = find(host, args);
   let status = OK as number;
   const stopped: Named[] = [];
   for (const it of named) {
-    const { standing, status: record } = judgeThere(context, it);
+    const { standing } = judgeThere(context, it);
     if (standing === 'ended' || dryRun) continue;
     if (standing === 'unknown') {
       const help = 'ask on the machine where it was started';
       const message = 'its processes cannot be judged from here';
       status = explain(host, new HostError('refused', it.name, message, help));
-    } else if (standing === 'running' && record.supervisor !== null) {
-      workers.terminate(record.supervisor.pid);
-      stopped.push(it);
-    } else {
-      await ordered(desk, { path: it.path, again: false, stop: true });
-      stopped.push(it);
+      continue;
     }
+    stopped.push(it);
   }
-  for (const { path } of stopped) {
-    while (lookAt(context, path)?.standing === 'running') {
-      await new Promise((resolve) => setTimeout(resolve, LOOK));
-    }
-  }
+  await Promise.all(stopped.map((it) => end(desk, it)));
   if (status === OK && named.length > stopped.length && !dryRun)
     say(host, 'some were over already');
-  const exit = ended(desk, named, { json }, status);
+  const exit = await ended(desk, named, { json }, status);
   const left = named.some(({ path }) => (lookAt(context, path)?.status.left.length ?? 0) > 0);
   // What is asked for is that they are gone.
   return status !== OK ? exit : left ? FAULT : OK;
+}
+
+/** Ends one dispatch; answers when it is over. */
+async function end(desk: Desk, { path }: Named): Promise<void> {
+  let asked: number | undefined;
+  for (let orphaned = 0; ; ) {
+    const answer = lookAt(desk.context, path);
+    if (answer === undefined || isOver(answer)) return;
+    const { supervisor } = answer.status;
+    if (answer.standing === 'running' && supervisor !== null) {
+      if (asked !== supervisor.pid) desk.workers.terminate(supervisor.pid);
+      asked = supervisor.pid;
+      await new Promise((resolve) => setTimeout(resolve, LOOK));
+    } else {
+      // Its supervisor is gone, or has just died: another does it.
+      orphaned += 1;
+      if (orphaned > 3) throw supervisorsDie(path);
+      await takeOver(desk, path, true);
+    }
+  }
+}
+
+/** Has another supervisor go on with a dispatch, unless somebody else has done so meanwhile. */
+async function takeOver(desk: Desk, path: string, stop: boolean): Promise<void> {
+  try {
+    await ordered(desk, { path, again: false, stop });
+  } catch (error) {
+    const standing = lookAt(desk.context, path)?.standing;
+    if (standing !== 'running' && standing !== 'ended') throw error;
+  }
+}
+
+function supervisorsDie(path: string): HostError {
+  return new HostError(
+    'other',
+    path,
+    'its supervisors die',
+    'look at the memory, then run it again',
+  );
 }
 
 /** The dispatches of prompts and folders. */

@@ -199,7 +199,7 @@ pub fn judge_dispatch(event: &DispatchEvent) -> Result<Decision<DispatchAnswer>,
     effects.extend(rows(event, &status));
     let standing = standing(event, &status);
     let answer = DispatchAnswer {
-        exit_status: exit_status(&status),
+        exit_status: exit_status(&status, standing),
         words: words(&status, standing),
         title: status
             .worker
@@ -411,12 +411,16 @@ const SIGNALS: [(&str, u32); 9] = [
 ];
 
 /// A worker's own status is kept. The others are those that shells and `timeout` have.
-fn exit_status(status: &DispatchStatus) -> u32 {
+fn exit_status(status: &DispatchStatus, standing: Standing) -> u32 {
     match status.state {
-        DispatchState::Starting
-        | DispatchState::Running
-        | DispatchState::Stopping
-        | DispatchState::Complete => 0,
+        DispatchState::Complete => 0,
+        DispatchState::Starting | DispatchState::Running | DispatchState::Stopping => {
+            match standing {
+                Standing::Running => 0,
+                // Nobody says how it goes on, which is no success.
+                _ => u32::from(ExitStatus::Fault.code()),
+            }
+        }
         DispatchState::Incomplete => u32::from(ExitStatus::ContractViolated.code()),
         DispatchState::Failed => match status.exit_code {
             Some(code @ 1..=255) => code,
@@ -714,6 +718,7 @@ mod tests {
                 DispatchEvent { supervisor, worker, ..event(Kind::Look, Some(running().text())) };
             let (answer, effects) = ask(&look).unwrap();
             assert_eq!(answer.standing, wanted, "{supervisor:?} {worker:?}");
+            assert_eq!(answer.exit_status == 0, wanted == Standing::Running);
             assert!(effects.is_empty());
             assert_eq!(answer.title.as_deref(), Some("codex-executor-2-trace"));
             // The same says whether it may begin anew.

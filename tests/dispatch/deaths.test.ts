@@ -1,0 +1,167 @@
+/** Parents and supervisors that die, and what is made of the workers they leave. */
+import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Bench, isAlive, kill, until } from './support.js';
+
+let bench: Bench;
+beforeEach(() => {
+  bench = new Bench();
+});
+afterEach(() => bench.close());
+
+const start = (prompt: string, cli: string, ...more: string[]) =>
+  bench.okstra('dispatch', 'start', prompt, '--cli', cli, ...more);
+
+describe('a parent that dies', () => {
+  it('leaves the worker, and another waits for it', async () => {
+    const prompt = bench.prompt('one');
+    const { child, ended } = bench.begin(['dispatch', 'start', prompt, '--cli', 'slow']);
+    const { pids } = await bench.running(prompt);
+    child.kill('SIGKILL');
+    await ended;
+    expect(isAlive(pids.worker)).toBe(true);
+    const resumed = await bench.okstra('dispatch', 'resume', bench.run);
+    expect(resumed).toMatchObject({ exit: 0, stdout: expect.stringContaining('complete after') });
+    expect(bench.status(prompt)).toMatchObject({ state: 'complete', exit_code: 0 });
+    expect(bench.events()).toHaveLength(2);
+  });
+
+  it('leaves the worker when it is interrupted', async () => {
+    const prompt = bench.prompt('one');
+    const { child, ended } = bench.begin(['dispatch', 'start', prompt, '--cli', 'hangs']);
+    const { pids } = await bench.running(prompt);
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ exit: 130, stderr: expect.stringContaining('go on') });
+    expect(isAlive(pids.worker)).toBe(true);
+    // It is there once only.
+    expect(await start(prompt, 'slow')).toMatchObject({
+      exit: 3,
+      stderr: expect.stringContaining('is being worked on by hangs-worker'),
+    });
+    const stopped = await bench.okstra('dispatch', 'stop', prompt);
+    expect(stopped).toMatchObject({ exit: 0, stdout: expect.stringContaining('stopped after') });
+    expect([isAlive(pids.worker), isAlive(pids.supervisor)]).toEqual([false, false]);
+    expect(bench.status(prompt)).toMatchObject({ state: 'stopped', stopped_by: 'request' });
+    expect(await bench.okstra('dispatch', 'resume', prompt)).toMatchObject({ exit: 143 });
+  });
+});
+
+describe('a supervisor that dies', () => {
+  it('is replaced while the worker works on', async () => {
+    const prompt = bench.prompt('one');
+    await start(prompt, 'slow', '--detach');
+    const { pids } = await bench.running(prompt);
+    kill(pids.supervisor);
+    await until(() => !isAlive(pids.supervisor));
+    const shown = await bench.okstra('dispatch', 'show', prompt);
+    expect(shown).toMatchObject({ exit: 0, stdout: expect.stringContaining('orphaned') });
+    expect(await start(prompt, 'slow')).toMatchObject({ exit: 3 });
+    const resumed = await bench.okstra('dispatch', 'resume', prompt, '--json');
+    expect(resumed.exit).toBe(0);
+    const [dispatch] = JSON.parse(resumed.stdout).dispatches;
+    expect(dispatch).toMatchObject({ state: 'complete', exit_code: null, exit_status: 0 });
+    expect(dispatch.supervisor.pid).not.toBe(pids.supervisor);
+    expect(dispatch.worker.pid).toBe(pids.worker);
+  });
+
+  it('is replaced under those who wait, and the time limit holds', async () => {
+    const prompt = bench.prompt('one');
+    const words = ['dispatch', 'start', prompt, '--cli', 'stubborn', '--time-limit', '3s'];
+    const { ended } = bench.begin(words);
+    const { pids } = await bench.running(prompt);
+    kill(pids.supervisor);
+    expect(await ended).toMatchObject({ exit: 124, stdout: expect.stringContaining('timed out') });
+    expect(isAlive(pids.worker)).toBe(false);
+  });
+
+  it.each([
+    ['slow', 0, 'complete', 'complete, by what it has left'],
+    ['hangs', 5, 'lost', 'lost: nobody saw how it ended'],
+  ])('with its worker: %s', async (mode, exit, state, words) => {
+    const prompt = bench.prompt('one');
+    await start(prompt, mode, '--detach');
+    const { pids } = await bench.running(prompt);
+    kill(pids.supervisor);
+    if (mode === 'hangs') kill(pids.worker);
+    await until(() => !isAlive(pids.worker) && !isAlive(pids.supervisor));
+    const shown = await bench.okstra('dispatch', 'show', prompt);
+    expect(shown.stdout).toContain('ended while nobody looked');
+    const resumed = await bench.okstra('dispatch', 'resume', prompt);
+    expect(resumed).toMatchObject({ exit, stdout: expect.stringContaining(words) });
+    expect(bench.status(prompt).state).toBe(state);
+    expect(bench.events().at(-1)).toMatchObject({ event: 'dispatch-ended', state });
+  });
+
+  it('before it could write down whom it had started', async () => {
+    const prompt = bench.prompt('one');
+    await start(prompt, 'hangs', '--detach');
+    const { pids, ...status } = await bench.running(prompt);
+    kill(pids.supervisor);
+    await until(() => !isAlive(pids.supervisor));
+    const { pids: _, ...before } = { ...status, pids };
+    const starting = { ...before, state: 'starting', worker: null, started_at: null };
+    writeFileSync(`${prompt}.status.json`, JSON.stringify(starting));
+    const stopped = await bench.okstra('dispatch', 'stop', prompt);
+    expect(stopped).toMatchObject({ exit: 0, stdout: expect.stringContaining('stopped') });
+    expect(isAlive(pids.worker)).toBe(false);
+  });
+});
+
+describe('whoever is killed, and whenever', () => {
+  it('two who resume share one worker', async () => {
+    const prompt = bench.prompt('one');
+    await start(prompt, 'slow', '--detach');
+    const { pids } = await bench.running(prompt);
+    kill(pids.supervisor);
+    const both = await Promise.all([1, 2].map(() => bench.okstra('dispatch', 'resume', prompt)));
+    expect(both.map(({ exit }) => exit)).toEqual([0, 0]);
+    expect(bench.status(prompt)).toMatchObject({ state: 'complete', attempt: 1 });
+    expect(bench.events()).toHaveLength(2);
+  });
+
+  it.each([0, 100, 200, 350])('a supervisor after %i ms', async (ms) => {
+    const prompt = bench.prompt('one');
+    const { ended } = bench.begin(['dispatch', 'start', prompt, '--cli', 'writes', '--detach']);
+    await until(() => existsSync(`${prompt}.status.json`));
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    kill(bench.status(prompt).supervisor?.pid ?? 0);
+    await ended;
+    const { exit } = await bench.okstra('dispatch', 'resume', prompt);
+    const { state, worker, id } = bench.status(prompt);
+    // What the worker has left decides; there may have been none.
+    const isDone = existsSync(bench.result('one'));
+    expect([state, exit]).toEqual(isDone ? ['complete', 0] : ['lost', 5]);
+    const rows = bench.events().map(({ event, id: of }) => [event, of]);
+    const begun = worker === null ? [] : [['dispatch-started', id]];
+    expect(rows).toEqual([...begun, ['dispatch-ended', id]]);
+  });
+});
+
+describe('another process with the number of a worker', () => {
+  it('is neither waited for nor ended', async () => {
+    const prompt = bench.prompt('one');
+    await start(prompt, 'nothing');
+    const other = spawn('sleep', ['1000'], { detached: true });
+    const pid = other.pid ?? 0;
+    try {
+      const { worker, ...status } = bench.status(prompt);
+      const wrong = { pid, pid_start: worker?.pid_start?.replace(/\d+$/, '1') };
+      const running = { ...status, state: 'running', ended_at: null, missing: [] };
+      const text = JSON.stringify({ ...running, supervisor: wrong, worker: wrong });
+      const path = `${prompt}.status.json`;
+      writeFileSync(path, text);
+      const shown = await bench.okstra('dispatch', 'show', prompt);
+      expect(shown.stdout).toContain('ended while nobody looked');
+      await bench.okstra('dispatch', 'stop', prompt);
+      expect(bench.status(prompt).state).toBe('lost');
+      writeFileSync(path, text);
+      expect(await bench.okstra('dispatch', 'resume', prompt)).toMatchObject({ exit: 5 });
+      writeFileSync(path, text);
+      expect(await start(prompt, 'writes')).toMatchObject({ exit: 0 });
+      expect(isAlive(pid)).toBe(true);
+    } finally {
+      other.kill('SIGKILL');
+    }
+  });
+});
