@@ -1,5 +1,5 @@
 /** Workers that write, fail, hang, die and ignore signals, and prompts that are refused. */
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bench, isAlive, kill, until } from './support.js';

@@ -57,7 +57,7 @@ export function judge(
   return decision.answer;
 }
 
-export function readText(host: Pick<Host, 'readIfThere'>, path: string): string | undefined {
+function readText(host: Pick<Host, 'readIfThere'>, path: string): string | undefined {
   const bytes = host.readIfThere(path);
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
 }

@@ -473,11 +473,12 @@ fn words(status: &DispatchStatus, standing: Standing) -> String {
     }
     for path in &status.missing {
         let shown = relative_inside(&status.project, &path.path);
-        words.push_str(&format!("; {} {}", shown.as_ref().unwrap_or(&path.path), path.reason));
+        let shown = shown.as_deref().unwrap_or(&path.path);
+        words.extend(["; ", shown, " ", path.reason.as_str()]);
     }
     if !status.left.is_empty() {
         let left: Vec<String> = status.left.iter().map(u32::to_string).collect();
-        words.push_str(&format!("; still there: process {}", left.join(", ")));
+        words.extend(["; still there: process ", left.join(", ").as_str()]);
     }
     words
 }
@@ -535,8 +536,8 @@ mod tests {
         }
     }
 
-    fn process(pid: u32) -> Option<ProcessRef> {
-        Some(ProcessRef { pid, pid_start: Some(format!("start-{pid}")) })
+    fn process(pid: u32) -> ProcessRef {
+        ProcessRef { pid, pid_start: Some(format!("start-{pid}")) }
     }
 
     fn event(kind: Kind, text: Option<String>) -> DispatchEvent {
@@ -571,8 +572,8 @@ mod tests {
     fn running() -> DispatchStatus {
         DispatchStatus {
             state: State::Running,
-            supervisor: process(1),
-            worker: process(2),
+            supervisor: Some(process(1)),
+            worker: Some(process(2)),
             started_at: Some(String::from("2026-01-01T00:00:00Z")),
             ..record()
         }
@@ -725,7 +726,7 @@ mod tests {
             let begin = DispatchEvent {
                 kind: Kind::Begin,
                 record: Some(record()),
-                process: process(9),
+                process: Some(process(9)),
                 ..look
             };
             assert_eq!(ask(&begin).is_ok(), wanted == Standing::Unseen);
@@ -736,12 +737,12 @@ mod tests {
     fn a_prompt_is_dispatched_once_at_a_time() {
         let begin = |before: Option<DispatchStatus>, again| DispatchEvent {
             record: Some(record()),
-            process: process(9),
+            process: Some(process(9)),
             again,
             ..event(Kind::Begin, before.map(|before| before.text()))
         };
         let (answer, effects) = ask(&begin(None, false)).unwrap();
-        assert_eq!((answer.status.attempt, answer.status.supervisor), (1, process(9)));
+        assert_eq!((answer.status.attempt, answer.status.supervisor), (1, Some(process(9))));
         assert!(matches!(effects.as_slice(), [Effect::Replace { if_unchanged: None, .. }]));
         let ended = |state| DispatchStatus {
             state,
