@@ -8,7 +8,11 @@
  */
 
 import { createCliApi } from '../../npm-package/src/cli-loader.js';
-import type { DispatchLaunch, DispatchStatus } from '../../npm-package/src/index.js';
+import type {
+  DispatchAnswer,
+  DispatchLaunch,
+  DispatchStatus,
+} from '../../npm-package/src/index.js';
 import type { Context } from './cli/context.js';
 import {
   type Happened,
@@ -81,7 +85,14 @@ async function work(order: Order): Promise<void> {
     throw known;
   }
   const { worker, ended } = started;
-  const answer = judge(context, path, { kind: 'running', process: worker });
+  let answer: DispatchAnswer;
+  try {
+    answer = judge(context, path, { kind: 'running', process: worker });
+  } catch (error) {
+    // A worker that nobody can find again must not go on.
+    await endGroup({ leader: worker.pid, id: record.id, certain: true, everywhere: true }, 1_000);
+    throw error;
+  }
   reply({ answer });
   await rows(path);
   await lookAfter(path, answer.status, ended, true);
@@ -172,14 +183,20 @@ async function lookAfter(
     await finish(path, status, first, isChild);
     return;
   }
-  judge(context, path, { kind: 'stopping', reason: first });
+  const stopping: Happened = { kind: 'stopping', reason: first };
+  try {
+    judge(context, path, stopping);
+  } catch {
+    // Its time is up, whether or not that can be written down now; it is tried again.
+  }
   const { worker } = status;
   const isThere =
     worker !== null && host.processState(worker.pid, worker.pid_start ?? undefined) === 'alive';
   const group = groupOf(status, isChild || isThere, true);
   const remaining = await endGroup(group, status.grace_s * 1000);
   const end = remaining.includes(worker?.pid ?? 0) ? { observed: false } : await ended;
-  await written(path, { ...end, kind: 'ended', left: remaining, seen: seenOf(status) });
+  const happened: Happened = { ...end, kind: 'ended', left: remaining, seen: seenOf(status) };
+  await written(path, stopping, happened);
 }
 
 function groupOf({ worker, id }: DispatchStatus, certain: boolean, everywhere: boolean) {
@@ -208,13 +225,15 @@ async function finish(
 const TRIES = 20;
 const PAUSE = 3_000;
 
-async function written(path: string, happened: Happened): Promise<void> {
+async function written(path: string, ...all: readonly Happened[]): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      judge(context, path, happened);
+      for (const happened of all) judge(context, path, happened);
       break;
     } catch (error) {
-      if (tries === TRIES) throw error;
+      // A status file that somebody has taken away is not wanted any more.
+      const isGone = (error as { code?: unknown }).code === 'no-dispatch';
+      if (tries === TRIES || isGone) throw error;
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
     }
   }

@@ -1,6 +1,6 @@
 /** Parents and supervisors that die, and what is made of the workers they leave. */
 import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bench, isAlive, kill, until } from './support.js';
 
@@ -44,6 +44,17 @@ describe('a parent that dies', () => {
     expect([isAlive(pids.worker), isAlive(pids.supervisor)]).toEqual([false, false]);
     expect(bench.status(prompt)).toMatchObject({ state: 'stopped', stopped_by: 'request' });
     expect(await bench.okstra('dispatch', 'resume', prompt)).toMatchObject({ exit: 143 });
+  });
+});
+
+it('a status file that is taken away is no success', async () => {
+  const prompt = bench.prompt('one');
+  const { ended } = bench.begin(['dispatch', 'start', prompt, '--cli', 'slow']);
+  await bench.running(prompt);
+  rmSync(`${prompt}.status.json`);
+  expect(await ended).toMatchObject({
+    exit: 5,
+    stderr: expect.stringContaining('one.md.status.json: it was taken away'),
   });
 });
 

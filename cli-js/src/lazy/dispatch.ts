@@ -313,13 +313,16 @@ async function ended(
   { json }: { json: boolean },
   status: number = OK,
 ): Promise<number> {
-  for (const { path } of named) {
+  for (const { path } of named.filter((it) => host.exists(it.path))) {
     // A supervisor writes them a moment after the status: whoever is told of an end finds its row.
     await recordRows(context, path).catch((error) => explain(host, error));
   }
   const answers = named.flatMap(({ name, path }) => {
     const answer = lookAt(context, path);
-    return answer === undefined ? [] : [{ name, answer }];
+    if (answer !== undefined) return [{ name, answer }];
+    const help = 'look whether its worker runs; nothing else is known of it';
+    status = explain(host, new HostError('other', path, 'it was taken away', help));
+    return [];
   });
   if (json) {
     const dispatches = answers.map(({ answer }) => shown(answer));
