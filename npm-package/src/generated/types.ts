@@ -892,6 +892,24 @@ export type Completion = {
 };
 
 /**
+ * A file that is there.
+ */
+export type ComposeCandidate = {
+  /**
+   * Its path relative to the project's folder.
+   */
+  path: string;
+  /**
+   * What it leads to where it is a link in the commit.
+   */
+  link?: string;
+  /**
+   * Its real path in the worktree, once that is there.
+   */
+  real?: string;
+};
+
+/**
  * Two stages that will conflict.
  */
 export type Conflict = {
@@ -907,6 +925,228 @@ export type Conflict = {
    * The files, ascending.
    */
   files: Array<string>;
+};
+
+/**
+ * What is known of a task and its containers.
+ */
+export type ContainerFacts = {
+  /**
+   * `$OKSTRA_HOME`, its real path.
+   */
+  home: string;
+  /**
+   * The key of the task.
+   */
+  task_key: string;
+  /**
+   * The project's folder.
+   */
+  project_root: string;
+  /**
+   * The folder that stands for the project's in the assembled worktree.
+   */
+  worktree: string;
+  /**
+   * The branch that is checked out there.
+   */
+  branch: string;
+  /**
+   * The commit that the task started from.
+   */
+  base: string;
+  /**
+   * The commit with all finished stages.
+   */
+  head: string;
+  /**
+   * The finished stages with the commits that they ended with.
+   */
+  stages: Array<StageHead>;
+  /**
+   * The text of the record, where there is one.
+   */
+  record?: string;
+  /**
+   * What became of the process that a record names which says `starting`: `alive`, `gone` or
+   * `unknown`.
+   */
+  starter?: string;
+  /**
+   * The time.
+   */
+  now: string;
+};
+
+/**
+ * How the containers of a task are.
+ */
+export type ContainerHealth =
+  | 'down'
+  | 'starting'
+  | 'interrupted'
+  | 'failed'
+  | 'up'
+  | 'partly'
+  | 'gone'
+  | 'unknown';
+
+/**
+ * Where the containers of a task are known.
+ */
+export type ContainerPlace = {
+  /**
+   * The name of the compose project: no other task has it, nor this one with another folder of
+   * okstra.
+   */
+  project: string;
+  /**
+   * The file of the record.
+   */
+  path: string;
+  /**
+   * What is recorded.
+   */
+  record: ContainerRecord | null;
+  /**
+   * The files to look for in the commit, relative to the project's folder.
+   */
+  files: Array<string>;
+  /**
+   * What asks the engine for the state of what is recorded.
+   */
+  ps: Array<string> | null;
+};
+
+/**
+ * What was started.
+ */
+export type ContainerRecord = {
+  /**
+   * The task.
+   */
+  task_key: string;
+  /**
+   * How far it got.
+   */
+  state: ContainerState;
+  /**
+   * The name of the compose project.
+   */
+  project: string;
+  /**
+   * The engine.
+   */
+  engine: string;
+  /**
+   * The folder that stands for the project's in the worktree.
+   */
+  worktree: string;
+  /**
+   * The branch that is checked out there.
+   */
+  branch: string;
+  /**
+   * The compose files, absolute.
+   */
+  files: Array<string>;
+  /**
+   * The file with variables that a person has named, absolute.
+   */
+  env_file: string | null;
+  /**
+   * The commit that the task started from.
+   */
+  base: string;
+  /**
+   * The commit that was started.
+   */
+  head: string;
+  /**
+   * The stages in it.
+   */
+  stages: Array<RecordedStage>;
+  /**
+   * When.
+   */
+  started_at: string;
+  /**
+   * The process of compose, while it says `starting`.
+   */
+  pid: number | null;
+  /**
+   * What tells that process from a later one of its number.
+   */
+  pid_start: string | null;
+  /**
+   * The machine of that process.
+   */
+  host: string | null;
+  /**
+   * How compose ended, where it failed; `null` where a signal ended it.
+   */
+  exit_code: number | null;
+};
+
+/**
+ * A container.
+ */
+export type ContainerService = {
+  /**
+   * The service of the compose file.
+   */
+  service: string;
+  /**
+   * The name of the container.
+   */
+  name: string;
+  /**
+   * What the engine says: `running`, `exited` …
+   */
+  state: string;
+  /**
+   * What its own check says, where it has one.
+   */
+  health: string | null;
+  /**
+   * How it ended, where it has.
+   */
+  exit_code: number | null;
+  /**
+   * The ports of this machine that lead to it, as `8080->80/tcp`.
+   */
+  ports: Array<string>;
+};
+
+/**
+ * How far it got.
+ */
+export type ContainerState = 'starting' | 'up' | 'failed';
+
+/**
+ * What is up.
+ */
+export type ContainerView = {
+  /**
+   * The task.
+   */
+  task_key: string;
+  /**
+   * How the containers are.
+   */
+  health: ContainerHealth;
+  /**
+   * What was started.
+   */
+  record: ContainerRecord | null;
+  /**
+   * The containers, by service.
+   */
+  services: Array<ContainerService>;
+  /**
+   * Why they are not what is finished now, one line each.
+   */
+  stale: Array<string>;
 };
 
 /**
@@ -1562,6 +1802,38 @@ export type DoneRequest = {
 };
 
 /**
+ * What is stopped.
+ */
+export type DownAnswer = {
+  /**
+   * What was started; `null` where nothing was.
+   */
+  record: ContainerRecord | null;
+  /**
+   * The program with its arguments; empty where there is nothing to stop.
+   */
+  words: Array<string>;
+  /**
+   * The variables that it gets, for the compose file.
+   */
+  environment: Array<[string, string]>;
+};
+
+/**
+ * How it is stopped.
+ */
+export type DownRequest = {
+  /**
+   * Whether the volumes go too, with what is in them.
+   */
+  volumes: boolean;
+  /**
+   * Those of the recorded files that are there.
+   */
+  there: Array<string>;
+};
+
+/**
  * One dependency.
  */
 export type Edge = {
@@ -1659,6 +1931,59 @@ export type Effect =
     };
 
 /**
+ * The engine to use, or the one to ask for next.
+ */
+export type EngineAnswer =
+  | {
+      kind: 'probe';
+      /**
+       * The engine.
+       */
+      engine: string;
+      /**
+       * The programs with their arguments.
+       */
+      words: Array<Array<string>>;
+    }
+  | {
+      kind: 'use';
+      /**
+       * The engine.
+       */
+      engine: string;
+      /**
+       * What it says of its version.
+       */
+      version: string;
+      /**
+       * Why the ones before it cannot be used, one line each.
+       */
+      others: Array<string>;
+    };
+
+/**
+ * What is known of the engines.
+ */
+export type EngineRequest = {
+  /**
+   * The engine that a person asks for.
+   */
+  engine?: string;
+  /**
+   * The engine that the record names.
+   */
+  recorded?: string;
+  /**
+   * Those that were asked already.
+   */
+  probed: Array<Probed>;
+  /**
+   * How many seconds each had.
+   */
+  limit: number;
+};
+
+/**
  * A worktree of a stage in the registry.
  */
 export type EntryRequest = {
@@ -1739,6 +2064,10 @@ export type ErrorCode =
   | 'no-lead-session'
   | 'several-teams'
   | 'not-an-answer'
+  | 'no-engine'
+  | 'other-engine'
+  | 'no-compose-file'
+  | 'several-files'
   | 'bad-prompt'
   | 'bad-workers'
   | 'dispatch-running'
@@ -2256,6 +2585,11 @@ export type HandoffRequest = {
    * Whether stages that are in a pull request may go into another.
    */
   again: boolean;
+  /**
+   * Whether it is not handed over but only put together, on the branch of the task: then every
+   * finished stage may, verified or not, and it is no fault if there is none.
+   */
+  finished: boolean;
   /**
    * The data files of the task's verification reports.
    */
@@ -3478,6 +3812,11 @@ export type PathFacts = {
 export type PathKind = 'missing' | 'file' | 'empty' | 'folder' | 'other';
 
 /**
+ * What is about to happen.
+ */
+export type Phase = 'plan' | 'starting' | 'up' | 'failed';
+
+/**
  * Where the worktrees of a task and a stage lie, and what their branches are called.
  */
 export type Places = {
@@ -3849,6 +4188,42 @@ export type PriceTable = {
    * The models.
    */
   models: Array<ModelPrice>;
+};
+
+/**
+ * What came of starting a program.
+ */
+export type ProbeOutcome = {
+  /**
+   * Why there is no end of it: `missing`, `timeout`, or the system's code.
+   */
+  fault?: string;
+  /**
+   * How it ended; missing where a signal ended it.
+   */
+  status?: number;
+  /**
+   * What it printed.
+   */
+  stdout: string;
+  /**
+   * What it complained of.
+   */
+  stderr: string;
+};
+
+/**
+ * An engine that was asked for.
+ */
+export type Probed = {
+  /**
+   * Its name.
+   */
+  engine: string;
+  /**
+   * What came of each of the words, in their order.
+   */
+  outcomes: Array<ProbeOutcome>;
 };
 
 /**
@@ -4237,6 +4612,20 @@ export type RecordedSettings = {
    * The hooks as they were written, by event.
    */
   hooks: unknown;
+};
+
+/**
+ * A finished stage in the record.
+ */
+export type RecordedStage = {
+  /**
+   * The stage.
+   */
+  stage: number;
+  /**
+   * The commit it ended with.
+   */
+  head: string;
 };
 
 /**
@@ -4772,6 +5161,20 @@ export type ShowAnswer = {
    * What each dependency leaves to this stage.
    */
   carry_in: Array<CarryIn>;
+};
+
+/**
+ * What the engine answered.
+ */
+export type ShowRequest = {
+  /**
+   * What `ps` printed; missing where it could not be asked.
+   */
+  ps?: string;
+  /**
+   * Whether nothing could be found out about the finished stages.
+   */
+  without_plan: boolean;
 };
 
 /**
@@ -5713,6 +6116,78 @@ export type UninstallRequest = {
    * Whether files that somebody has changed go too.
    */
   force: boolean;
+};
+
+/**
+ * What is started.
+ */
+export type UpAnswer = {
+  /**
+   * The name of the compose project.
+   */
+  project: string;
+  /**
+   * The compose files, relative to the project's folder.
+   */
+  files: Array<string>;
+  /**
+   * The program with its arguments.
+   */
+  words: Array<string>;
+  /**
+   * The folder to start it in.
+   */
+  folder: string;
+  /**
+   * The variables that it gets, for the compose file.
+   */
+  environment: Array<[string, string]>;
+  /**
+   * The file of the record.
+   */
+  record: string;
+};
+
+/**
+ * How it is started.
+ */
+export type UpRequest = {
+  /**
+   * What is about to happen.
+   */
+  phase: Phase;
+  /**
+   * The engine.
+   */
+  engine: string;
+  /**
+   * The compose file that a person has named.
+   */
+  file?: string;
+  /**
+   * The files of such names that are there.
+   */
+  found: Array<ComposeCandidate>;
+  /**
+   * A file with variables for compose, absolute.
+   */
+  env_file?: string;
+  /**
+   * The process of compose, once it is known.
+   */
+  pid?: number;
+  /**
+   * What tells it from a later one.
+   */
+  pid_start?: string;
+  /**
+   * This machine.
+   */
+  host?: string;
+  /**
+   * How compose ended.
+   */
+  exit_code?: number;
 };
 
 /**
