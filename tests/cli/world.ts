@@ -308,6 +308,8 @@ export class World implements Host {
 
   async serving(): Promise<Serving> {
     throw new Error('a preview is tested with real sockets');
+  }
+
   workers(): Promise<Workers> {
     // Real processes are what it is about: tests/dispatch.
     throw new Error('no worker programs in this world');

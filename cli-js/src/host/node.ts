@@ -52,6 +52,7 @@ export const nodeHost: Host = {
   },
   async serving() {
     return (await import('../lazy/serving.js')).serving;
+  },
   async workers() {
     return (await import('../lazy/workers.js')).workers;
   },
