@@ -53,6 +53,12 @@ pub enum OkstraError {
         /// What is wrong with them.
         reason: String,
     },
+    /// The wizard's state is not one that it can go on from.
+    #[error("the state of the wizard cannot be used: {reason}")]
+    WizardState {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A request about a stage is refused.
     #[error(transparent)]
     Stage(#[from] StageRefusal),
@@ -139,8 +145,10 @@ pub enum ErrorCode {
     TooLarge,
     /// [`OkstraError::NotApprovable`].
     NotApprovable,
-    /// [`OkstraError::BadOptions`].
+    /// [`OkstraError::BadOptions`] or [`BundleError::BadInput`].
     BadOptions,
+    /// [`OkstraError::WizardState`].
+    WizardState,
     /// [`Refusal::NotAStage`].
     NotAStage,
     /// [`Refusal::NotInMap`].
@@ -290,6 +298,11 @@ impl OkstraError {
                 Some("close the code fence or comment that reaches the end of the plan"),
                 ErrorDetails { line: Some(*line), ..none },
             ),
+            Self::WizardState { reason } => (
+                ErrorCode::WizardState,
+                Some("begin again with 'okstra wizard init' and another file"),
+                ErrorDetails { reason: Some(reason.clone()), ..none },
+            ),
             Self::BadOptions { reason } => {
                 (ErrorCode::BadOptions, None, ErrorDetails { reason: Some(reason.clone()), ..none })
             }
@@ -318,6 +331,7 @@ fn run_info(fault: &BundleError) -> ErrorInfo {
         BundleError::MissingStage | BundleError::MissingPlan => {
             (ErrorCode::MissingPlan, Some("give --approved-plan PLAN"), ExitStatus::Usage)
         }
+        BundleError::BadInput(_) => (ErrorCode::BadOptions, None, ExitStatus::Usage),
         BundleError::StageNotMeant { .. } => {
             (ErrorCode::NotImplementation, None, ExitStatus::Refused)
         }

@@ -35,4 +35,5 @@ pub mod stage;
 pub mod task;
 mod time;
 pub mod tokens;
+pub mod wizard;
 pub mod worktree;

@@ -281,6 +281,7 @@ pub(super) fn of_run(request: &BundleRequest, places: &Places<'_>) -> Result<Str
     if let Some(session) = &request.lead_session {
         set_all(&mut json, &[Key("lead")], &[("sessionId", text(session))])?;
     }
+    set_all(&mut json, &[Key("inputs")], &request.inputs.members())?;
     if let Some(stage) = &request.stage {
         let members = [
             ("stageNumber", Value::from(stage.stage_number)),

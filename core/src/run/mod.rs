@@ -6,6 +6,7 @@
 //! the same way.
 
 mod create;
+mod inputs;
 mod manifest;
 mod prepare;
 mod prompt;
@@ -15,7 +16,10 @@ mod report;
 use std::fmt::Write as _;
 
 pub use create::{CreateAnswer, CreateRequest, create};
+pub(crate) use inputs::{HANDOFF, Input, model_of, takes};
+pub use inputs::{PROGRAMS, RunInputs};
 pub use prepare::{RunAnswer, RunRequest, prepare};
+pub(crate) use prompt::word;
 pub use report::{ReportAnswer, ReportPair, ReportRequest, report_pair, report_paths};
 use serde::Serialize;
 use thiserror::Error;
@@ -81,6 +85,8 @@ pub struct BundleRequest {
     pub stage: Option<BundleStage>,
     /// The session that leads the run, where it is known.
     pub lead_session: Option<String>,
+    /// What the person decided about the run.
+    pub inputs: RunInputs,
     /// The text of `task-manifest.json` where it exists.
     pub manifest: Option<String>,
     /// The text of `discovery/task-catalog.json` where it exists.
@@ -233,6 +239,9 @@ pub enum BundleError {
         /// The phase.
         task_type: String,
     },
+    /// A decision about the run that the phase has no use for, or that is no value.
+    #[error("{0}")]
+    BadInput(String),
     /// A file that is there is not the JSON it has to be. It is left as it is.
     #[error("{path}:{line}:{column}: not usable as JSON: {reason}")]
     Json {
@@ -409,6 +418,7 @@ pub fn bundle(request: &BundleRequest) -> Result<Bundle, BundleError> {
     } else if request.stage.is_some() {
         return Err(BundleError::StageNotMeant { task_type: task_type.to_owned() });
     }
+    request.inputs.check(task_type)?;
     let places = Places::new(request);
     let [manifest, catalog, latest] = manifest::changes(request, &places)?;
     let mut files = vec![

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Bundle, BundleRequest, BundleStage, Change, DependencyEvidence, IMPLEMENTATION, bundle,
-    stage_of_plan,
+    Bundle, BundleRequest, BundleStage, Change, DependencyEvidence, IMPLEMENTATION, RunInputs,
+    bundle, stage_of_plan,
 };
 use crate::choose::Refusal;
 use crate::decode::decode;
@@ -35,6 +35,8 @@ pub struct RunRequest {
     pub claim: ClaimRequest,
     /// Whether only to choose and print: then nothing is claimed and nothing written.
     pub render_only: bool,
+    /// What the person decided about the run.
+    pub inputs: RunInputs,
     /// The files of earlier runs of this phase, as paths below `runs`, for the next number.
     pub known: Vec<String>,
     /// The text of `task-manifest.json` where it exists.
@@ -45,7 +47,7 @@ pub struct RunRequest {
     pub latest: Option<String>,
 }
 
-decode!(optional RunRequest { task_type, task_group, task_id, project_id, project_root, okstra_root, claim, render_only, known, manifest, catalog, latest });
+decode!(optional RunRequest { task_type, task_group, task_id, project_id, project_root, okstra_root, claim, render_only, inputs, known, manifest, catalog, latest });
 
 /// A prepared run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -81,6 +83,7 @@ pub fn prepare(
         let reason = Refusal::NotImplementation { task_type };
         return Err(StageRefusal::Choose { reason, help: None }.into());
     }
+    request.inputs.check(&request.task_type)?;
     belongs_to_task(facts, request)?;
     let mut effects = Vec::new();
     let mut claimed = None;
@@ -120,6 +123,7 @@ pub fn prepare(
         sequence,
         stage: built,
         lead_session: facts.caller.session.clone(),
+        inputs: request.inputs.clone(),
         manifest: request.manifest.clone(),
         catalog: request.catalog.clone(),
         latest: request.latest.clone(),

@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use okstra_core::check::{CheckOptions, check_plan};
 use okstra_core::finding::Severity;
-use okstra_core::run::{Bundle, BundleRequest, bundle, stage_map, stage_of_plan};
+use okstra_core::run::{Bundle, BundleRequest, RunInputs, bundle, stage_map, stage_of_plan};
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::support::{claimed, fixtures, given, request, stage_request, with_records};
@@ -80,6 +80,14 @@ fn other_phases() {
     let analysis = bundle_of(&request("error-analysis"));
     assert_eq!(analysis.run_folder, "/home/ada/tea/.okstra/tasks/shop/OK-7/runs/error-analysis");
     compare("error-analysis", &analysis);
+    let mut agreed = request("release-handoff");
+    agreed.inputs = RunInputs {
+        base_branch: Some("main".into()),
+        related_tasks: vec!["tea:shop:OK-1".into(), "tea:shop:`x`\u{1b}".into()],
+        handoff_stages: vec![1, 4],
+        ..RunInputs::default()
+    };
+    compare("release-handoff", &bundle_of(&agreed));
     let mut verification = with_records(request("final-verification"));
     verification.plan_path = stage_request(1).plan_path;
     compare("final-verification", &bundle_of(&verification));
@@ -93,6 +101,43 @@ fn other_phases() {
         assert_eq!(bundle.files.len(), 2, "{phase}");
         assert!(bundle.files[1].text.contains(&format!("final-report-{phase}-001.data.json")));
     }
+}
+
+#[test]
+fn what_was_agreed_about_a_stage() {
+    let mut request = claimed();
+    let before = bundle(&request).unwrap();
+    let text = |text: &str| Some(String::from(text));
+    request.inputs = RunInputs {
+        base_branch: text("release/2"),
+        executor: text("codex"),
+        critic: text("claude"),
+        models: vec!["claude=opus[1m]".into()],
+        ..RunInputs::default()
+    };
+    let agreed = bundle(&request).unwrap();
+    let prompt = &agreed.files[1].text;
+    let (_, section) = prompt.split_once("\n## What was agreed\n\n").unwrap();
+    let (section, _) = section.split_once("\n## How to end\n").unwrap();
+    assert_eq!(
+        section,
+        "- Base branch: `release/2`\n- Executor: `codex`; it builds the stage\n\
+         - Critic: `claude` with the model `opus[1m]`; it reviews the result before it is recorded, \
+         and its findings are answered\n"
+    );
+    // Without it the page is as it was.
+    let rest = prompt.replace(&format!("\n## What was agreed\n\n{section}"), "");
+    assert_eq!(rest, before.files[1].text);
+    let manifest: serde_json::Value = serde_json::from_str(&agreed.files[0].text).unwrap();
+    assert_eq!(
+        manifest["inputs"],
+        serde_json::json!({
+            "baseBranch": "release/2", "executor": "codex", "critic": "claude",
+            "models": { "claude": "opus[1m]" },
+        })
+    );
+    request.inputs.executor = text("emacs");
+    assert!(bundle(&request).is_err());
 }
 
 #[test]
