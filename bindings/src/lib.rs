@@ -26,7 +26,7 @@ use okstra_core::render::{self, CheckFormat, CheckRequest, GraphFormat};
 use okstra_core::rules::RULES;
 use okstra_core::run;
 use okstra_core::stage::{self, Facts};
-use okstra_core::{task, tokens, worktree};
+use okstra_core::{task, tokens, wizard, worktree};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -467,6 +467,12 @@ pub fn read_usage(lines: &[u8]) -> JsValue {
 #[wasm_bindgen(js_name = tokenReport)]
 pub fn token_report(request: &str) -> JsValue {
     answer(decoded(request, "request").map(|request| tokens::token_report(&request)))
+}
+
+/// The next question of the wizard.
+#[wasm_bindgen(js_name = askWizard)]
+pub fn ask_wizard(facts: &str, request: &str) -> JsValue {
+    judged(facts, request, |facts, request| wizard::ask_wizard(&facts, &request))
 }
 
 /// The rows of a ledger.

@@ -140,6 +140,7 @@ export function createApi(core: Core): Api {
     judgeDispatch: ofRequest('judgeDispatch'),
     readUsage: ofBytes('readUsage'),
     tokenReport: ofRequest('tokenReport'),
+    askWizard: ofFacts('askWizard'),
     showLedger: ofBytes('showLedger'),
     checkLedger: ofBytes('checkLedger'),
     repairLedger: ofBytes('repairLedger'),

@@ -82,6 +82,7 @@ export const {
   judgeDispatch,
   readUsage,
   tokenReport,
+  askWizard,
   rules,
   version,
   __provokePanic,

@@ -96,6 +96,7 @@ import type {
   ReservedRequest,
   Rule,
   RunAnswer,
+  RunInputs,
   RunRequest,
   ShowAnswer,
   ShowRequest,
@@ -112,6 +113,9 @@ import type {
   UpRequest,
   UsageBatch,
   VerifyRequest,
+  WizardAnswer,
+  WizardFacts,
+  WizardRequest,
   WrapUpAnswer,
   WrapUpRequest,
 } from './generated/types.js';
@@ -132,9 +136,11 @@ export type CheckRequestInput = Partial<Omit<CheckRequest, 'options'>> & {
 };
 
 /** What to prepare; what is missing has its default. */
-export type RunRequestInput = Partial<Omit<RunRequest, 'claim'>> & {
+export type RunRequestInput = Partial<Omit<RunRequest, 'claim' | 'inputs'>> & {
   /** What to claim. */
   claim: Partial<ClaimRequest>;
+  /** What the person decided about the run. */
+  inputs?: Partial<RunInputs>;
 };
 
 /** Where `okstra.wasm` comes from: an address, a response, its bytes or the compiled module. */
@@ -709,6 +715,18 @@ export declare function readUsage(lines: Source): UsageBatch;
 
 /** Sums what was counted of agents, and prices it. */
 export declare function tokenReport(request: TokenRequest): TokenReport;
+
+/**
+ * Takes an answer of the wizard, or goes back, and says what to ask next. Where it has to know
+ * something first, it says so (`needs`): look at it, add it to the facts, and ask the same again. A
+ * wrong answer is no failure: the question is asked again, with what is wrong in its `error`.
+ *
+ * @throws {OkstraError} `wizard-state` for a state that it cannot go on from.
+ */
+export declare function askWizard(
+  facts: Partial<WizardFacts>,
+  request: Partial<WizardRequest>,
+): WizardAnswer;
 
 /** The rows of a ledger, and the lines that are none. */
 export declare function showLedger(ledger: Source): LedgerView;

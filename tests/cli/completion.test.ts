@@ -93,7 +93,7 @@ zpty -d z
 
 /** What stands at the first place of a command line. */
 const NAMES = [
-  ...['plan', 'stage', 'ledger', 'worktree', 'handoff', 'hook', 'run'],
+  ...['plan', 'stage', 'ledger', 'worktree', 'handoff', 'hook', 'run', 'wizard'],
   ...[
     'outcome',
     'task',

@@ -450,3 +450,66 @@ it('the prompt and the map are those of the stage', async () => {
   expect(files[PROMPT] ?? files[STAGE_MAP]).toBeUndefined();
   expect(data(files[map])).toHaveLength(4);
 });
+
+describe('what was agreed about a run', () => {
+  const phase = (type: string, ...more: string[]) => [
+    ...['run', '--task-type', type, ...NAMES],
+    ...more,
+  ];
+
+  it('stands in the manifest and in the launch prompt', async () => {
+    const world = project({ 'wishes/brief.md': '# Wishes\n' });
+    const { exit, files } = await world.run(
+      ...phase('error-analysis', '--brief', 'wishes/brief.md', '--workers', 'gemini, claude'),
+      ...['--critic', 'codex', '--models', 'codex=gpt-5,claude=opus'],
+      ...['--related-tasks', '["shop:web:a,b","shop:web:c"]'],
+    );
+    expect(exit).toBe(0);
+    const run = `${TASK}/runs/error-analysis`;
+    expect(data(files[`${run}/manifests/run-manifest-error-analysis-001.json`]).inputs).toEqual({
+      briefPath: 'wishes/brief.md',
+      critic: 'codex',
+      workers: ['gemini', 'claude'],
+      models: { claude: 'opus', codex: 'gpt-5' },
+      relatedTasks: ['shop:web:a,b', 'shop:web:c'],
+    });
+    const prompt = files[`${run}/prompts/launch-prompt-error-analysis-001.md`] ?? '';
+    expect(
+      prompt.slice(prompt.indexOf('## What was agreed'), prompt.indexOf('## How to end')),
+    ).toBe(`## What was agreed
+
+- Brief: \`wishes/brief.md\`; read it before anything else
+- Workers: \`gemini\`, \`claude\` with the model \`opus\`; each of them works on the whole question
+- Critic: \`codex\` with the model \`gpt-5\`; it reviews the result before it is recorded, and its findings are answered
+- Related tasks: \`shop:web:a,b\`, \`shop:web:c\`; \`okstra task show --task-key KEY\`
+
+`);
+  });
+
+  it.each([
+    [
+      phase('error-analysis', '--executor', 'claude'),
+      'shop:web:login: --executor is only meaningful with --task-type implementation; got error-analysis\n',
+    ],
+    [
+      [...run, '--stages', '1'],
+      `${PLAN}: --stages is only meaningful with --task-type release-handoff; got implementation\n`,
+    ],
+    [
+      [...run, '--critic', 'emacs'],
+      "there is no program 'emacs'; it is one of claude, codex, gemini",
+    ],
+    [phase('error-analysis', '--models', 'opus'), 'a model is program=model with one of'],
+    [
+      phase('release-handoff', '--stages', '1,x'),
+      "--stages takes numbers with commas between, got '1,x'",
+    ],
+    [phase('error-analysis', '--brief', 'no.md'), 'there is no file no.md; check --brief'],
+    [phase('error-analysis', '--related-tasks', '[1]'), '--related-tasks takes values with commas'],
+    [[...run, '--base-branch', 'main'], '--base-branch is for a worktree'],
+  ])('%j is refused', async (words, reason) => {
+    const { exit, stdout, stderr, files } = await project().run(...words);
+    expect({ exit, stdout, files }).toEqual({ exit: 2, stdout: '', files: {} });
+    expect(stderr).toContain(reason);
+  });
+});

@@ -16,6 +16,7 @@ import {
   type Stream,
 } from '../../cli-js/src/host/host.js';
 import type { Serving } from '../../cli-js/src/host/serving/serving.js';
+import type { Prompted, Prompts } from '../../cli-js/src/host/prompts.js';
 import type { Tmux } from '../../cli-js/src/host/tmux.js';
 import type { Workers } from '../../cli-js/src/host/workers.js';
 import * as api from '../../npm-package/dist/node.js';
@@ -257,6 +258,22 @@ export class World implements Host {
 
   isTerminal(stream: Stream): boolean {
     return this.terminals.has(stream);
+  }
+
+  isInteractive(): boolean {
+    return this.terminals.has(1) && this.terminals.has(2);
+  }
+
+  /** What a person does, question by question; what is asked is noted. */
+  readonly person: Prompted[] = [];
+  readonly questions: object[] = [];
+
+  async prompts(): Promise<Prompts> {
+    const ask = async (question: object): Promise<Prompted> => {
+      this.questions.push(question);
+      return this.person.shift() ?? { kind: 'stop' };
+    };
+    return { choose: ask, write: ask };
   }
 
   width(): number {

@@ -51,7 +51,13 @@ describe.each(clients)('Claude Code %s', (version, client) => {
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     expect(existsSync(file)).toBe(true);
     const first = textIn(asked[0]);
-    for (const skill of ['okstra-run', 'okstra-plan', 'okstra-status', 'okstra-handoff']) {
+    for (const skill of [
+      'okstra-run',
+      'okstra-plan',
+      'okstra-status',
+      'okstra-handoff',
+      'okstra-wizard',
+    ]) {
       reached(first, skill);
     }
     // The worker has its page.

@@ -99,6 +99,7 @@ export const NAMES = [
   'OkstraError',
   '__provokePanic',
   'approvePlan',
+  'askWizard',
   'assembleHandOver',
   'checkLedger',
   'checkMerge',

@@ -120,9 +120,9 @@ describe('sizes', () => {
       typeof value === 'number' ? [[prefix + name, value]] : flat(value, `${name} `),
     );
 
-  // Plans alone took less than 200 KB; ledgers, evidence, worktrees, hooks, teams, tokens, containers and workers came since.
-  test('the compressed module is under 575 KB', () => {
-    expect(actual['okstra.wasm'].gzip).toBeLessThan(575_000);
+  // Plans alone took less than 200 KB; ledgers, evidence, worktrees, hooks, teams, tokens, containers, workers and the wizard came since.
+  test('the compressed module is under 640 KB', () => {
+    expect(actual['okstra.wasm'].gzip).toBeLessThan(640_000);
     expect(actual['okstra.wasm'].brotli).toBeLessThan(500_000);
   });
 

@@ -54,6 +54,8 @@ export interface Board {
   facts: FactsInput;
   /** What git says of the project; asked for at once, awaited when it is needed. */
   head: Promise<GitHead | undefined> | undefined;
+  /** The commit that the task is to start from, where it is not what is checked out. */
+  start?: string;
 }
 
 /** How long a command waits for the ledger, in milliseconds. */

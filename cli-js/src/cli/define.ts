@@ -70,6 +70,8 @@ export interface Command<T extends Options = Options> {
 /** A thing the tool deals with, and what can be done with it. */
 export interface Noun {
   summary: string;
+  /** What the noun does without a verb; most do nothing. It takes options only. */
+  alone?: Command;
   verbs: Readonly<Record<string, Command>>;
 }
 

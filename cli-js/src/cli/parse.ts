@@ -24,12 +24,13 @@ interface Given {
 export function parseFast(entries: Entries, argv: readonly string[]): Parsed | undefined {
   const entry = own(entries, argv[0]);
   if (entry === undefined) return undefined;
-  const command = isNoun(entry) ? own(entry.verbs, argv[1]) : entry;
+  const isAlone = !isNoun(entry) || (entry.alone !== undefined && !/^[^-]/.test(argv[1] ?? '-'));
+  const command = !isNoun(entry) ? entry : isAlone ? entry.alone : own(entry.verbs, argv[1]);
   if (command === undefined) return undefined;
 
   let given: Given;
   try {
-    given = readGiven(command, argv.slice(isNoun(entry) ? 2 : 1));
+    given = readGiven(command, argv.slice(isAlone ? 1 : 2));
   } catch {
     return undefined;
   }

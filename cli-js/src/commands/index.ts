@@ -11,6 +11,7 @@ export const commands: Commands = {
   worktree: async () => (await import('./worktree.js')).worktree,
   handoff: async () => (await import('./handoff.js')).handoff,
   run: async () => (await import('./run.js')).run,
+  wizard: async () => (await import('./wizard.js')).wizard,
   outcome: async () => (await import('./outcome.js')).outcome,
   task: async () => (await import('./task.js')).task,
   report: async () => (await import('./report.js')).report,

@@ -1,12 +1,19 @@
 /** `okstra run`: everything a session begins with. */
-import type { ClaimRequest, FactsInput, RunRequestInput } from '../../../npm-package/src/index.js';
+import type {
+  ClaimRequest,
+  FactsInput,
+  RunInputs,
+  RunRequestInput,
+} from '../../../npm-package/src/index.js';
 import { type Board, decide, openBoard, slashes, withoutPlan } from '../cli/board.js';
 import type { Context } from '../cli/context.js';
-import { command } from '../cli/define.js';
+import { command, readInteger } from '../cli/define.js';
 import { OK, REFUSED, UsageError } from '../cli/exit.js';
+import { readList } from '../cli/list.js';
 import { okstraFolder } from '../cli/project.js';
 import { changeRecords, knownRuns, readRecords } from '../cli/records.js';
 import { about, printableJson, say, sayOf } from '../cli/talk.js';
+import type { GitHead } from '../host/host.js';
 
 export const run = command({
   summary: 'Prepare a run: check the plan, claim the stage, write what the session begins with',
@@ -44,6 +51,26 @@ export const run = command({
       off: 'work in the project folder itself',
     },
     renderOnly: { kind: 'flag', text: 'choose and print; claim nothing and write nothing' },
+    brief: { kind: 'file', value: 'FILE', text: 'what is wanted, for a phase before the plan' },
+    baseBranch: {
+      kind: 'text',
+      value: 'BRANCH',
+      text: 'the branch that the first stage starts from, or that is handed over to',
+    },
+    executor: {
+      kind: 'text',
+      value: 'PROGRAM',
+      text: 'what builds the stage: claude, codex, gemini',
+    },
+    workers: {
+      kind: 'text',
+      value: 'LIST',
+      text: 'what works on another phase, with commas between',
+    },
+    critic: { kind: 'text', value: 'PROGRAM', text: 'what reviews the result' },
+    models: { kind: 'text', value: 'LIST', text: 'program=model, with commas between' },
+    relatedTasks: { kind: 'text', value: 'LIST', text: 'keys of tasks that have to do with it' },
+    stages: { kind: 'text', value: 'LIST', text: 'the stages of a release-handoff' },
     implKey: { kind: 'text', value: 'KEY', text: 'the key to record rows under' },
     session: { kind: 'text', value: 'NAME', text: 'your session (also OKSTRA_SESSION)' },
     json: { kind: 'flag', text: 'print one JSON document' },
@@ -82,8 +109,14 @@ export const run = command({
       );
     }
     const preview = values.renderOnly || values.dryRun;
+    const inputs = inputsOf(values, root, context);
+    const start = await startOf(values, root, context);
     const board = openRun(values, root, preview, context);
     if (board === undefined) return REFUSED;
+    if (start !== undefined) {
+      board.start = start.commit;
+      if (preview) board.head = Promise.resolve(start);
+    }
     const okstra = okstraFolder(host, root);
     const { api } = board;
     const task = api.taskFolder(okstra, `${projectId}:${taskGroup}:${taskId}`);
@@ -105,6 +138,7 @@ export const run = command({
         claim_id: claimId,
       },
       render_only: preview,
+      inputs,
       known: knownRuns(host, task, taskType ?? ''),
       ...records(),
     });
@@ -149,6 +183,66 @@ export const run = command({
     return OK;
   },
 });
+
+/** What the person decided about the run. The core says which phase has a use for what. */
+function inputsOf(
+  values: {
+    brief: string | undefined;
+    baseBranch: string | undefined;
+    executor: string | undefined;
+    workers: string | undefined;
+    critic: string | undefined;
+    models: string | undefined;
+    relatedTasks: string | undefined;
+    stages: string | undefined;
+  },
+  root: string,
+  { host }: Context,
+): Partial<RunInputs> {
+  const inputs: Partial<RunInputs> = {};
+  const { brief, baseBranch, executor, workers, critic, models, relatedTasks, stages } = values;
+  if (brief !== undefined) {
+    const path = slashes(host.realPath(brief));
+    if (!host.isFile(path)) throw new UsageError(`there is no file ${brief}; check --brief`);
+    inputs.brief = path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+  }
+  if (baseBranch !== undefined) inputs.base_branch = baseBranch;
+  if (executor !== undefined) inputs.executor = executor;
+  if (workers !== undefined) inputs.workers = readList(workers, 'workers');
+  if (critic !== undefined) inputs.critic = critic;
+  if (models !== undefined) inputs.models = readList(models, 'models');
+  if (relatedTasks !== undefined) inputs.related_tasks = readList(relatedTasks, 'related-tasks');
+  if (stages !== undefined) {
+    inputs.handoff_stages = readList(stages, 'stages').map((text) => {
+      const number = readInteger(text, 1);
+      if (number !== undefined) return number;
+      throw new UsageError(`--stages takes numbers with commas between, got '${stages}'`);
+    });
+  }
+  return inputs;
+}
+
+/** Where the base branch of an implementation is. */
+async function startOf(
+  values: {
+    baseBranch: string | undefined;
+    taskType: string | undefined;
+    worktree: boolean | undefined;
+  },
+  root: string,
+  { host }: Context,
+): Promise<GitHead | undefined> {
+  const { baseBranch: name } = values;
+  if (name === undefined || values.taskType !== 'implementation') return undefined;
+  if (values.worktree === false) {
+    throw new UsageError('--base-branch is for a worktree; leave it or --no-worktree out');
+  }
+  const git = await host.git();
+  const repository = await git.repository(root);
+  const found = repository && (await git.branches(root, name)).find((it) => it.name === name);
+  if (found) return { commit: found.commit, branch: name };
+  throw new UsageError(`there is no branch '${name}' in ${root}; check --base-branch`);
+}
 
 /**
  * Claims the stage with a worktree of its own before the rest, once it is known that the rest can

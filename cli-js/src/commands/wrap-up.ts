@@ -1,6 +1,7 @@
 /** `okstra wrap-up`: the end of a run. */
 import { command } from '../cli/define.js';
 import { OK } from '../cli/exit.js';
+import { languageOption } from '../cli/language.js';
 import { leadOptions } from '../cli/lead.js';
 import { printableJson, say } from '../cli/talk.js';
 
@@ -15,12 +16,7 @@ export const wrapUp = command({
   options: {
     ...leadOptions,
     answer: { kind: 'text', value: 'WORD', text: "the person's answer: yes or no" },
-    language: {
-      kind: 'choice',
-      text: 'the language of the question; auto is that of the terminal',
-      choices: ['auto', 'en', 'ko'],
-      default: 'auto',
-    },
+    language: languageOption,
   },
   async run(_args, values, context) {
     const { host } = context;

@@ -9,6 +9,7 @@
 import type { Engine } from './engine.js';
 import type { Gh } from './gh.js';
 import type { Git } from './git/git.js';
+import type { Prompts } from './prompts.js';
 import type { Scanned } from './scan.js';
 import type { Serving } from './serving/serving.js';
 import type { NotedPlan } from './sessions.js';
@@ -81,6 +82,10 @@ export interface Host {
   write(stream: Stream, text: string): void;
   /** Whether a person looks at the stream. */
   isTerminal(stream: Stream): boolean;
+  /** Whether a person can be asked: standard input and standard error are a terminal. */
+  isInteractive(): boolean;
+  /** Asks the person. Loaded when it is first asked for. */
+  prompts(): Promise<Prompts>;
   /** The columns of the terminal, or what COLUMNS says, or 80. */
   width(): number;
   /**

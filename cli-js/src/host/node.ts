@@ -13,7 +13,7 @@ import { hostName, startOf, stateOf } from './processes.js';
 import { removeFile, removeFolder } from './remove.js';
 import { sessionProcess } from './session.js';
 import { noteClaim, readSession } from './sessions.js';
-import { isTerminal, width, write } from './terminal.js';
+import { isInteractive, isTerminal, width, write } from './terminal.js';
 
 export const nodeHost: Host = {
   env: process.env,
@@ -33,6 +33,7 @@ export const nodeHost: Host = {
   isSameFile,
   write,
   isTerminal,
+  isInteractive,
   width,
   onInterrupt,
   gitTree,
@@ -55,6 +56,9 @@ export const nodeHost: Host = {
   },
   async workers() {
     return (await import('../lazy/workers.js')).workers;
+  },
+  async prompts() {
+    return (await import('../lazy/prompts.js')).prompts;
   },
   claudeFolder: () => claudeFolder(process.env),
   async scanLines(path, word, found) {

@@ -42,8 +42,13 @@ export function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
 }
 
-/** Whether a person looks at the stream. Loading `node:tty` is avoided for files and pipes. */
-export function isTerminal(stream: Stream): boolean {
+/** Whether a person can be asked. */
+export function isInteractive(): boolean {
+  return isTerminal(0) && isTerminal(2);
+}
+
+/** Whether a person is at the stream. Loading `node:tty` is avoided for files and pipes. */
+export function isTerminal(stream: Stream | 0): boolean {
   try {
     if (!fstatSync(stream).isCharacterDevice()) return false;
   } catch {

@@ -7,6 +7,7 @@ import type {
   WrapUpAnswer,
 } from '../../../npm-package/src/index.js';
 import type { Context } from '../cli/context.js';
+import { languageOf } from '../cli/language.js';
 import {
   eventLog,
   gather,
@@ -148,14 +149,6 @@ function reportTeardown(context: Context, run: Run): Promise<string> {
     carryOut(decision.effects, host);
     return decision.answer.line;
   });
-}
-
-function languageOf(
-  asked: WrapUpValues['language'],
-  env: Readonly<Record<string, string | undefined>>,
-): 'en' | 'ko' {
-  if (asked !== 'auto') return asked;
-  return /^ko\b|^ko_/i.test(env.LC_ALL || env.LC_MESSAGES || env.LANG || '') ? 'ko' : 'en';
 }
 
 /** The end of a run, as the lead reads it. */

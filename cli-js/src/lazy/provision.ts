@@ -92,12 +92,12 @@ async function repositoryOf(board: Board, git: Git): Promise<Root> {
   const repository = await git.repository(folder);
   if (repository === undefined) throw refused(folder, 'no git repository', 'make it one');
   if (repository.head === undefined) throw refused(folder, 'no commit yet', 'commit something');
-  return { folder, head: repository.head.commit, prefix: repository.prefix };
+  return { folder, head: board.start ?? repository.head.commit, prefix: repository.prefix };
 }
 
 interface Root {
   folder: string;
-  /** The commit it is at. */
+  /** The commit that a task starts from: the one it is at, unless another one is wanted. */
   head: string;
   /** The folder from the top of the repository, with `/` at its end. */
   prefix: string;
@@ -222,6 +222,7 @@ async function choose(
     prefix: places.prefix,
   };
   const start = registered?.implementation_base ?? root.head;
+  await startsThere(board, git, root, start);
   const heads = await headsOf(board, git, root, claim.depends_on);
   const base = api.stageBase({ stage, implementation_base: start, dependencies: heads });
   const process = host.ownProcess();
@@ -258,6 +259,19 @@ async function choose(
     remains: before?.state === 'provisioning',
     first: registered?.implementation_base == null,
   };
+}
+
+/** Refuses a wished start that the one which is fixed has nothing to do with. */
+async function startsThere(board: Board, git: Git, root: Root, fixed: string): Promise<void> {
+  const { start = fixed } = board;
+  // A branch that went on since the first stage is still the same branch.
+  if (start === fixed || (await git.ancestor(root.folder, fixed, start))) return;
+  throw new HostError(
+    'refused',
+    root.folder,
+    `the task has started from ${fixed.slice(0, 7)}, which the base branch does not contain`,
+    'leave --base-branch out',
+  );
 }
 
 /** A claim that was killed right behind its row has a worktree that still counts as begun. */

@@ -50,11 +50,12 @@ export function parseFully(
 ): Parsed | number {
   const { host } = context;
   let parsed: Parsed | undefined;
-  const program = describe(context, version, (found) => {
+  const words = readHelp(argv, context);
+  const program = describe(context, version, words, (found) => {
     parsed = found;
   });
   try {
-    program.parse(readHelp(argv, context), { from: 'user' });
+    program.parse(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return OK;
@@ -80,7 +81,12 @@ function readHelp(argv: readonly string[], { entries }: Context): string[] {
   return known ? words : words.filter((word) => word !== '--help' && word !== '-h');
 }
 
-function describe(context: Context, version: string, found: (parsed: Parsed) => void): Commander {
+function describe(
+  context: Context,
+  version: string,
+  words: readonly string[],
+  found: (parsed: Parsed) => void,
+): Commander {
   const { host, entries } = context;
   const program = new Commander('okstra')
     .description(INTRO)
@@ -115,7 +121,15 @@ function describe(context: Context, version: string, found: (parsed: Parsed) => 
         fill(noun.command(verb), command, found);
         first.push(...command.examples.slice(0, 1).map(([l, w]): [string, string] => [l, w]));
       }
-      noun.addHelpText('after', examples(first));
+      // Behind a word that is no option the noun does not stand alone: it is a verb, or none.
+      if (entry.alone === undefined || (words[0] === name && /^[^-]/.test(words[1] ?? '-'))) {
+        noun.addHelpText('after', examples(first));
+      } else {
+        // Options of a verb are not those of the noun, although they may have the same name.
+        noun.enablePositionalOptions().usage('[options] [command] …');
+        fill(noun, { ...entry.alone, examples: [...entry.alone.examples, ...first] }, found);
+        noun.summary(entry.summary);
+      }
     } else {
       fill(program.command(name), entry, found);
     }

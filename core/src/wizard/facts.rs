@@ -128,11 +128,13 @@ pub struct WizardStages {
     pub root: String,
     /// The plan.
     pub about: String,
+    /// The key of the task that they are built for.
+    pub task_key: String,
     /// The stages, in row order.
     pub stages: Vec<WizardStage>,
 }
 
-decode!(WizardStages { root, about, stages });
+decode!(WizardStages { root, about, task_key, stages });
 
 /// A stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -180,6 +182,8 @@ pub struct WizardNeed {
     pub root: String,
     /// Which one: a folder, the key of a task, a plan, a file.
     pub about: String,
+    /// The key of the task, where it matters.
+    pub task_key: String,
 }
 
 /// A kind of things to look at.

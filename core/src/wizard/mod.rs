@@ -27,7 +27,7 @@ use self::texts::Text;
 use crate::decode::decode;
 use crate::error::OkstraError;
 use crate::lead::Language;
-use crate::printable::excerpt;
+use crate::printable::{excerpt, printable};
 use crate::run::word;
 
 /// What to do with the wizard.
@@ -146,6 +146,56 @@ pub struct WizardRun {
     pub command: String,
 }
 
+/// What a terminal shows around the questions, in the person's language.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct WizardWords {
+    /// Before what is searched for.
+    pub search: &'static str,
+    /// The option that leads to a text of one's own.
+    pub other: &'static str,
+    /// Where the search finds nothing.
+    pub no_match: &'static str,
+    /// The keys of a question with options.
+    pub pick_hint: &'static str,
+    /// The keys of a question with several answers.
+    pub multi_hint: &'static str,
+    /// The keys of a question for a text.
+    pub text_hint: &'static str,
+    /// Starts the run.
+    pub start: &'static str,
+    /// Prints its command.
+    pub print: &'static str,
+    /// Goes back to an answer.
+    pub change: &'static str,
+    /// Starts nothing.
+    pub stop: &'static str,
+    /// Asks for the answer to go back to.
+    pub which_change: &'static str,
+    /// Says that nothing was started.
+    pub stopped: &'static str,
+}
+
+impl WizardWords {
+    fn of(language: Language) -> Self {
+        let say = |text: Text| text.of(language);
+        Self {
+            search: say(Text::Search),
+            other: say(Text::Other),
+            no_match: say(Text::NoMatch),
+            pick_hint: say(Text::PickHint),
+            multi_hint: say(Text::MultiHint),
+            text_hint: say(Text::TextHint),
+            start: say(Text::Start),
+            print: say(Text::Print),
+            change: say(Text::Change),
+            stop: say(Text::Stop),
+            which_change: say(Text::WhichChange),
+            stopped: say(Text::Stopped),
+        }
+    }
+}
+
 /// What the wizard answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -168,18 +218,23 @@ pub enum WizardAnswer {
         summary: Vec<SummaryLine>,
         /// How to start the run; missing before everything is confirmed.
         run: Option<WizardRun>,
+        /// What a terminal shows around the question.
+        words: WizardWords,
     },
 }
 
 /// Takes an answer, or goes back, and says what to ask next. A wrong answer is no failure: the
 /// question is asked again, with what is wrong in its `error`. Fails only for a state that cannot
 /// be used.
-pub fn wizard(facts: &WizardFacts, request: &WizardRequest) -> Result<WizardAnswer, OkstraError> {
+pub fn ask_wizard(
+    facts: &WizardFacts,
+    request: &WizardRequest,
+) -> Result<WizardAnswer, OkstraError> {
     let state = match &request.state {
         Some(text) => State::read(text).map_err(|reason| OkstraError::WizardState { reason })?,
         None => begun(request),
     };
-    let mut machine = Machine { facts, state, echo: None };
+    let mut machine = Machine { facts, state, echo: None, note: None };
     Ok(match machine.go(request) {
         Ok(question) => machine.answer(question),
         Err(need) => WizardAnswer::Needs { need },
@@ -201,6 +256,8 @@ struct Machine<'a> {
     facts: &'a WizardFacts,
     state: State,
     echo: Option<String>,
+    /// What the person should know beside the question.
+    note: Option<String>,
 }
 
 /// The question to ask, `None` where nothing is left, with the answer that does not hold any more.
@@ -238,7 +295,7 @@ impl Machine<'_> {
         };
         let now = self.settle()?;
         let mut question = self.question(now.step)?;
-        question.error = now.lapsed.or(error);
+        question.error = now.lapsed.or(error).or_else(|| self.note.take());
         Ok(question)
     }
 
@@ -251,6 +308,9 @@ impl Machine<'_> {
             self.state.at = None;
         }
         for step in STEPS {
+            if step == Step::Task {
+                self.check_id()?;
+            }
             if !applies(&self.context(), step)? {
                 if self.state.answer(step).is_some() {
                     self.state.clear(step);
@@ -275,6 +335,22 @@ impl Machine<'_> {
             }
         }
         Ok(Current { step: None, lapsed: None })
+    }
+
+    /// An id that was given at the beginning is not quietly left out where the project has another.
+    fn check_id(&mut self) -> Result<(), WizardNeed> {
+        let Some(given) = self.state.one(Step::ProjectId).map(str::to_owned) else { return Ok(()) };
+        let own = match self.context().own_id() {
+            Ok(own) => own.filter(|own| **own != given).map(short),
+            Err(Stop::Need(need)) => return Err(need),
+            Err(Stop::Wrong(_)) => None,
+        };
+        if let Some(own) = own {
+            self.state.clear(Step::ProjectId);
+            let values = [("id", &*own), ("value", &*short(&given))];
+            self.note = Some(Text::OtherProject.with(self.state.language, &values));
+        }
+        Ok(())
     }
 
     /// Takes an answer; what is wrong with it is answered.
@@ -390,7 +466,15 @@ impl Machine<'_> {
     fn answer(self, question: Question) -> WizardAnswer {
         let run = (question.kind == QuestionKind::Done).then(|| self.run());
         let summary = self.summary();
-        WizardAnswer::Asked { state: self.state.text(), question, echo: self.echo, summary, run }
+        let words = WizardWords::of(self.state.language);
+        WizardAnswer::Asked {
+            state: self.state.text(),
+            question,
+            echo: self.echo,
+            summary,
+            run,
+            words,
+        }
     }
 
     fn summary(&self) -> Vec<SummaryLine> {
@@ -452,7 +536,23 @@ fn applies(context: &Context<'_>, step: Step) -> Result<bool, WizardNeed> {
     }
 }
 
+/// So much of a text of somebody else is shown.
+const MOST: usize = 72;
+
 /// A text of somebody else in a message or a label.
 fn short(text: &str) -> String {
-    excerpt(text, 72)
+    excerpt(text, MOST)
+}
+
+/// A path in a label. What tells long paths apart is at their end.
+fn short_path(path: &str) -> String {
+    let path = printable(path);
+    let cut = path.chars().count().saturating_sub(MOST);
+    if cut == 0 {
+        return path.into_owned();
+    }
+    let end: String = path.chars().skip(cut).collect();
+    // A folder's name is shown whole or not at all, unless it is longer than all there is room for.
+    let end = end.split_once('/').map_or(end.as_str(), |(_, end)| end);
+    format!("…/{end}")
 }

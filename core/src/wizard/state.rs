@@ -38,10 +38,12 @@ impl State {
 
     /// Keeps an answer. Whatever depends on it is cleared where it is another one.
     pub(super) fn set(&mut self, step: Step, values: Vec<String>) {
-        if self.answer(step) == Some(&values) {
-            return;
+        match self.answer(step) {
+            Some(before) if before == values => return,
+            Some(_) => self.clear(step),
+            // What was given at the beginning, before any question, stays.
+            None => {}
         }
-        self.clear(step);
         if let Some(place) = self.answers.get_mut(step as usize) {
             *place = Some(values);
         }

@@ -5,11 +5,11 @@
 
 use super::facts::{
     WizardBranches, WizardFacts, WizardNeed, WizardNeedKind, WizardPlan, WizardProject,
-    WizardStage, WizardTask,
+    WizardStage, WizardStages, WizardTask,
 };
 use super::state::State;
 use super::texts::Text;
-use super::{QuestionKind, QuestionOption, short};
+use super::{QuestionKind, QuestionOption, short, short_path};
 use crate::layout::{join, task_key_parts};
 use crate::lead::Language;
 use crate::order::sorted;
@@ -164,8 +164,9 @@ impl Step {
         match self {
             Self::Project => &[],
             Self::Task => &[Self::Project],
-            Self::ProjectId | Self::TaskGroup => &[Self::Task],
-            Self::TaskId => &[Self::Task, Self::ProjectId, Self::TaskGroup],
+            // A project without tasks has no answer to the one between.
+            Self::ProjectId | Self::TaskGroup => &[Self::Project, Self::Task],
+            Self::TaskId => &[Self::Project, Self::Task, Self::ProjectId, Self::TaskGroup],
             Self::TaskType | Self::RelatedTasks => &[Self::Project, Self::Task, Self::TaskId],
             Self::Brief
             | Self::BaseBranch
@@ -286,7 +287,7 @@ impl<'a> Context<'a> {
                 let mut options = vec![option(NONE, self.say(Text::NoBrief))];
                 let report = self.task()?.and_then(|task| task.latest_report.as_deref());
                 if let Some(path) = report.filter(|path| !path.is_empty()) {
-                    let label = self.with(Text::LatestReport, &[("path", &*short(path))]);
+                    let label = self.with(Text::LatestReport, &[("path", &*short_path(path))]);
                     options.push(option(path, label));
                 }
                 let default = vec![NONE.to_owned()];
@@ -295,7 +296,7 @@ impl<'a> Context<'a> {
             Step::BaseBranch => self.ask_base_branch()?,
             Step::ApprovedPlan => self.ask_plan()?,
             Step::Approve => {
-                let plan = short(self.plan_path().unwrap_or_default());
+                let plan = short_path(self.plan_path().unwrap_or_default());
                 let label = self.with(Text::AskApprove, &[("plan", &*plan)]);
                 Asked { label, default: vec![YES.to_owned()], ..self.confirm() }
             }
@@ -399,7 +400,7 @@ impl<'a> Context<'a> {
                 let mark = disabled.clone().unwrap_or_else(|| self.say(approved));
                 QuestionOption {
                     disabled,
-                    ..option(&plan.path, marked(short(&plan.path), Some(&mark)))
+                    ..option(&plan.path, marked(short_path(&plan.path), Some(&mark)))
                 }
             })
             .collect();
@@ -604,6 +605,7 @@ impl<'a> Context<'a> {
                 self.say(Text::RemoteDefault)
             }
             (Step::BaseBranch, HEAD) => self.say(Text::CheckedOutCommit),
+            (Step::Project | Step::Brief | Step::ApprovedPlan, path) => short_path(path),
             (_, value) => short(value),
         });
         shown.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
@@ -684,8 +686,12 @@ impl<'a> Context<'a> {
     }
 
     fn project_id(&self) -> Result<&'a str, Stop> {
-        let own = self.project()?.id.as_deref();
-        Ok(own.or_else(|| self.one(Step::ProjectId)).unwrap_or_default())
+        Ok(self.own_id()?.or_else(|| self.one(Step::ProjectId)).unwrap_or_default())
+    }
+
+    /// The id that the project has.
+    pub(super) fn own_id(&self) -> Result<Option<&'a str>, Stop> {
+        Ok(self.project()?.id.as_deref())
     }
 
     fn absolute(&self, path: &str) -> String {
@@ -764,8 +770,18 @@ impl<'a> Context<'a> {
 
     fn stages(&self) -> Result<&'a [WizardStage], Stop> {
         let plan = self.plan_path().unwrap_or_default();
-        let found = self.facts.stages.iter().find(|it| it.root == self.root() && it.about == plan);
-        Ok(&found.ok_or_else(|| self.need(WizardNeedKind::Stages, plan))?.stages)
+        let task_key = self.key()?;
+        let is_it = |it: &&WizardStages| {
+            it.root == self.root() && it.about == plan && it.task_key == task_key
+        };
+        match self.facts.stages.iter().find(is_it) {
+            Some(found) => Ok(&found.stages),
+            None => {
+                let (kind, root, about) =
+                    (WizardNeedKind::Stages, self.root().to_owned(), plan.to_owned());
+                Err(Stop::Need(WizardNeed { kind, root, about, task_key }))
+            }
+        }
     }
 
     // ---- words
@@ -788,7 +804,7 @@ impl<'a> Context<'a> {
 
     fn project_option(&self, it: &WizardProject) -> QuestionOption {
         let id = it.id.as_deref().map(short);
-        option(&it.root, marked(short(&it.root), id.as_deref()))
+        option(&it.root, marked(short_path(&it.root), id.as_deref()))
     }
 
     fn task_option(&self, task: &WizardTask) -> QuestionOption {
@@ -802,7 +818,8 @@ impl<'a> Context<'a> {
 }
 
 fn need(kind: WizardNeedKind, root: &str, about: &str) -> Stop {
-    Stop::Need(WizardNeed { kind, root: root.to_owned(), about: about.to_owned() })
+    let (root, about, task_key) = (root.to_owned(), about.to_owned(), String::new());
+    Stop::Need(WizardNeed { kind, root, about, task_key })
 }
 
 fn option(value: &str, label: String) -> QuestionOption {

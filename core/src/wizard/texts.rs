@@ -111,6 +111,23 @@ texts! {
     StageBroken: "never ready", "준비될 수 없음";
     StageNone: "no stage is ready", "준비된 스테이지 없음";
 
+    // The words around the questions in a terminal.
+    Search: "Search", "검색";
+    Other: "another one, written by hand", "직접 입력";
+    NoMatch: "nothing matches", "일치하는 항목이 없습니다";
+    PickHint: "↑↓ choose, type to search, Enter: take, Esc: back, Ctrl-C: stop",
+        "↑↓ 선택, 입력하여 검색, Enter: 확인, Esc: 뒤로, Ctrl-C: 중단";
+    MultiHint: "↑↓ move, Tab: mark, type to search, Enter: take, Esc: back, Ctrl-C: stop",
+        "↑↓ 이동, Tab: 표시, 입력하여 검색, Enter: 확인, Esc: 뒤로, Ctrl-C: 중단";
+    TextHint: "Enter: take, Esc: back, Ctrl-C: stop", "Enter: 확인, Esc: 뒤로, Ctrl-C: 중단";
+    Start: "start it now", "지금 시작";
+    Print: "only print the command", "명령만 출력";
+    Change: "change an answer", "답 바꾸기";
+    Stop: "stop, and start nothing", "시작하지 않고 중단";
+    WhichChange: "Which answer?", "어느 답을 바꿀까요?";
+    Stopped: "stopped; nothing was started and nothing written",
+        "중단했습니다. 아무것도 시작하거나 쓰지 않았습니다";
+
     // What is wrong with an answer.
     NotAnOption: "'{value}' is none of the options", "'{value}'은(는) 선택지에 없습니다";
     NotSelectable: "'{value}' cannot be chosen: {why}", "'{value}'은(는) 고를 수 없습니다: {why}";
@@ -127,6 +144,7 @@ texts! {
     NoFile: "there is no file {path}", "파일 {path}이(가) 없습니다";
     NotAModel: "'{value}' is not program=model with one of {programs}",
         "'{value}'은(는) 프로그램=모델 형식이 아닙니다. 프로그램: {programs}";
+    OtherProject: "this project is '{id}', not '{value}'", "이 프로젝트는 '{value}'이(가) 아니라 '{id}'입니다";
     FirstQuestion: "this is the first question", "첫 번째 질문입니다";
     OtherQuestion: "the question is '{step}', not '{value}'", "지금 질문은 '{value}'이(가) 아니라 '{step}'입니다";
     NoQuestion: "there is no answered question '{value}'", "답한 질문 중 '{value}'은(는) 없습니다";

@@ -9,6 +9,11 @@ export function __wbg_reset_state(): void;
 export function approvePlan(source: Uint8Array | number[]): any;
 
 /**
+ * The next question of the wizard.
+ */
+export function askWizard(facts: string, request: string): any;
+
+/**
  * What to merge into the collector branch.
  */
 export function assembleHandOver(plan: Uint8Array | number[], ledger: Uint8Array | number[], facts: string, request: string): any;
@@ -380,6 +385,7 @@ export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembl
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly approvePlan: (a: number, b: number) => any;
+    readonly askWizard: (a: number, b: number, c: number, d: number) => any;
     readonly assembleHandOver: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => any;
     readonly checkLedger: (a: number, b: number) => any;
     readonly checkMerge: (a: number, b: number) => any;

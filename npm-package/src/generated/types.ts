@@ -2019,6 +2019,7 @@ export type ErrorCode =
   | 'too-large'
   | 'not-approvable'
   | 'bad-options'
+  | 'wizard-state'
   | 'not-a-stage'
   | 'not-in-map'
   | 'cancelled'
@@ -4519,6 +4520,71 @@ export type PullRequestText = {
 };
 
 /**
+ * A question.
+ */
+export type Question = {
+  /**
+   * Its name.
+   */
+  step: string;
+  /**
+   * How it is answered.
+   */
+  kind: QuestionKind;
+  /**
+   * What to ask.
+   */
+  label: string;
+  /**
+   * What can be chosen.
+   */
+  options: Array<QuestionOption>;
+  /**
+   * Whether a text that is none of the options is an answer, too.
+   */
+  other: boolean;
+  /**
+   * Whether nothing is an answer, too.
+   */
+  optional: boolean;
+  /**
+   * What was answered before, or else what is proposed.
+   */
+  default: Array<string>;
+  /**
+   * What to say once it is answered; `{value}` is the answer.
+   */
+  echo_template: string;
+  /**
+   * What is wrong with the last answer; missing where nothing is.
+   */
+  error?: string;
+};
+
+/**
+ * How a question is answered.
+ */
+export type QuestionKind = 'pick' | 'multi' | 'text' | 'confirm' | 'done';
+
+/**
+ * Something to choose.
+ */
+export type QuestionOption = {
+  /**
+   * What to answer.
+   */
+  value: string;
+  /**
+   * What to show.
+   */
+  label: string;
+  /**
+   * Why it cannot be chosen; missing where it can.
+   */
+  disabled?: string;
+};
+
+/**
  * Why a stage is ready or not.
  */
 export type Readiness =
@@ -5001,6 +5067,44 @@ export type RunAnswer = {
 };
 
 /**
+ * What a person decides about a run; all of it may be left open.
+ */
+export type RunInputs = {
+  /**
+   * The file with what is wanted, relative to the project where it is inside.
+   */
+  brief?: string;
+  /**
+   * The branch that the task starts from, or that its work is handed over to.
+   */
+  base_branch?: string;
+  /**
+   * The program that builds the stage, one of `PROGRAMS`.
+   */
+  executor?: string;
+  /**
+   * The programs that work on a phase without stages.
+   */
+  workers: Array<string>;
+  /**
+   * Which model a program uses, as `program=model`.
+   */
+  models: Array<string>;
+  /**
+   * The program that reviews the result.
+   */
+  critic?: string;
+  /**
+   * The keys of tasks that have to do with this one.
+   */
+  related_tasks: Array<string>;
+  /**
+   * The stages to hand over.
+   */
+  handoff_stages: Array<number>;
+};
+
+/**
  * What to prepare.
  */
 export type RunRequest = {
@@ -5036,6 +5140,10 @@ export type RunRequest = {
    * Whether only to choose and print: then nothing is claimed and nothing written.
    */
   render_only: boolean;
+  /**
+   * What the person decided about the run.
+   */
+  inputs: RunInputs;
   /**
    * The files of earlier runs of this phase, as paths below `runs`, for the next number.
    */
@@ -5760,6 +5868,24 @@ export type StepChange =
     };
 
 /**
+ * Something that was decided.
+ */
+export type SummaryLine = {
+  /**
+   * The question.
+   */
+  step: string;
+  /**
+   * Its name for people.
+   */
+  label: string;
+  /**
+   * The answer.
+   */
+  value: string;
+};
+
+/**
  * A pane to tag.
  */
 export type TagRequest = {
@@ -6261,6 +6387,429 @@ export type WholeTask = {
    * What was found; `null` where the word is none of the known, which counts as not accepted.
    */
   verdict: Verdict | null;
+};
+
+/**
+ * What the wizard answers.
+ */
+export type WizardAnswer =
+  | {
+      kind: 'needs';
+      /**
+       * What.
+       */
+      need: WizardNeed;
+    }
+  | {
+      kind: 'asked';
+      /**
+       * The state to keep.
+       */
+      state: string;
+      /**
+       * The question.
+       */
+      question: Question;
+      /**
+       * What to say about the answer that was taken.
+       */
+      echo: string | null;
+      /**
+       * What was decided so far.
+       */
+      summary: Array<SummaryLine>;
+      /**
+       * How to start the run; missing before everything is confirmed.
+       */
+      run: WizardRun | null;
+      /**
+       * What a terminal shows around the question.
+       */
+      words: WizardWords;
+    };
+
+/**
+ * The branches of a project, and what a task starts from.
+ */
+export type WizardBranches = {
+  /**
+   * The project's folder.
+   */
+  root: string;
+  /**
+   * The key of the task.
+   */
+  about: string;
+  /**
+   * The local branches, newest first; none without git.
+   */
+  branches: Array<string>;
+  /**
+   * The one that is checked out.
+   */
+  current?: string;
+  /**
+   * Whether it is fixed what the task starts from.
+   */
+  fixed: boolean;
+};
+
+/**
+ * What is known so far. The wizard says what it has to know beside it (`needs`).
+ */
+export type WizardFacts = {
+  /**
+   * Projects, and folders that may be some.
+   */
+  projects: Array<WizardProject>;
+  /**
+   * The tasks of projects.
+   */
+  tasks: Array<WizardTasks>;
+  /**
+   * The branches of projects.
+   */
+  branches: Array<WizardBranches>;
+  /**
+   * The plans of tasks.
+   */
+  plans: Array<WizardPlans>;
+  /**
+   * The stages of plans.
+   */
+  stages: Array<WizardStages>;
+  /**
+   * Files that somebody named.
+   */
+  files: Array<WizardFile>;
+};
+
+/**
+ * A file that somebody named.
+ */
+export type WizardFile = {
+  /**
+   * The project's folder.
+   */
+  root: string;
+  /**
+   * The path, relative to the project unless it is absolute.
+   */
+  about: string;
+  /**
+   * Whether it is there.
+   */
+  there: boolean;
+};
+
+/**
+ * Something to look at before the wizard can go on.
+ */
+export type WizardNeed = {
+  /**
+   * What kind of thing.
+   */
+  kind: WizardNeedKind;
+  /**
+   * The project's folder; empty before it is known.
+   */
+  root: string;
+  /**
+   * Which one: a folder, the key of a task, a plan, a file.
+   */
+  about: string;
+  /**
+   * The key of the task, where it matters.
+   */
+  task_key: string;
+};
+
+/**
+ * A kind of things to look at.
+ */
+export type WizardNeedKind =
+  | 'project'
+  | 'tasks'
+  | 'branches'
+  | 'plans'
+  | 'plan'
+  | 'stages'
+  | 'file';
+
+/**
+ * A plan.
+ */
+export type WizardPlan = {
+  /**
+   * Relative to the project where it is inside.
+   */
+  path: string;
+  /**
+   * Whether it is approved.
+   */
+  approved: boolean;
+  /**
+   * Whether open clarifications hold the approval back.
+   */
+  held: boolean;
+  /**
+   * How many errors it has beside a missing approval.
+   */
+  errors: number;
+};
+
+/**
+ * The plans of a task.
+ */
+export type WizardPlans = {
+  /**
+   * The project's folder.
+   */
+  root: string;
+  /**
+   * The key of the task, or the path that was asked about.
+   */
+  about: string;
+  /**
+   * The plans, newest first.
+   */
+  plans: Array<WizardPlan>;
+};
+
+/**
+ * A folder.
+ */
+export type WizardProject = {
+  /**
+   * What was asked about; empty for a project that is proposed.
+   */
+  asked: string;
+  /**
+   * The real absolute path, with `/`.
+   */
+  root: string;
+  /**
+   * The project's id, where it has one.
+   */
+  id?: string;
+  /**
+   * Whether the folder is there.
+   */
+  there: boolean;
+};
+
+/**
+ * What to do with the wizard.
+ */
+export type WizardRequest = {
+  /**
+   * The state as it was answered last; missing at the beginning.
+   */
+  state?: string;
+  /**
+   * The language, at the beginning. Default: English.
+   */
+  language: Language;
+  /**
+   * The project's folder, where it is given at the beginning.
+   */
+  project_root?: string;
+  /**
+   * The project's id, where it is given at the beginning.
+   */
+  project_id?: string;
+  /**
+   * The answer to the question.
+   */
+  answer?: Array<string>;
+  /**
+   * The question that the answer is meant for, where that is to be made sure.
+   */
+  step?: string;
+  /**
+   * Whether to go back to the question before.
+   */
+  back: boolean;
+  /**
+   * The answered question to go back to.
+   */
+  to?: string;
+  /**
+   * Whether it is an error that questions are left.
+   */
+  finish: boolean;
+};
+
+/**
+ * How the run is started.
+ */
+export type WizardRun = {
+  /**
+   * The arguments of `okstra run` by their names; a flag is `true`.
+   */
+  args: Record<string, string | boolean>;
+  /**
+   * The same as the words of a command line, from `run` on.
+   */
+  argv: Array<string>;
+  /**
+   * The same as a line for a shell.
+   */
+  command: string;
+};
+
+/**
+ * A stage.
+ */
+export type WizardStage = {
+  /**
+   * Its number.
+   */
+  stage: number;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * What it depends on.
+   */
+  depends_on: Array<number>;
+  /**
+   * Its steps.
+   */
+  steps: number;
+  /**
+   * Where it stands, a word of `StageState`.
+   */
+  state: string;
+  /**
+   * The dependencies it waits for.
+   */
+  waits_for: Array<number>;
+  /**
+   * Why it cannot be handed over; missing where it can.
+   */
+  not_eligible?: string;
+};
+
+/**
+ * The stages of a plan.
+ */
+export type WizardStages = {
+  /**
+   * The project's folder.
+   */
+  root: string;
+  /**
+   * The plan.
+   */
+  about: string;
+  /**
+   * The key of the task that they are built for.
+   */
+  task_key: string;
+  /**
+   * The stages, in row order.
+   */
+  stages: Array<WizardStage>;
+};
+
+/**
+ * A task.
+ */
+export type WizardTask = {
+  /**
+   * `project:group:id`.
+   */
+  task_key: string;
+  /**
+   * Its title.
+   */
+  title?: string;
+  /**
+   * Its phase.
+   */
+  phase?: string;
+  /**
+   * The phase that is recommended behind it.
+   */
+  next_phase?: string;
+  /**
+   * Its latest report, relative to the project.
+   */
+  latest_report?: string;
+  /**
+   * When it was changed, in ISO 8601 in UTC.
+   */
+  updated_at?: string;
+};
+
+/**
+ * The tasks of a project.
+ */
+export type WizardTasks = {
+  /**
+   * The project's folder.
+   */
+  root: string;
+  /**
+   * Its tasks.
+   */
+  tasks: Array<WizardTask>;
+};
+
+/**
+ * What a terminal shows around the questions, in the person's language.
+ */
+export type WizardWords = {
+  /**
+   * Before what is searched for.
+   */
+  search: string;
+  /**
+   * The option that leads to a text of one's own.
+   */
+  other: string;
+  /**
+   * Where the search finds nothing.
+   */
+  no_match: string;
+  /**
+   * The keys of a question with options.
+   */
+  pick_hint: string;
+  /**
+   * The keys of a question with several answers.
+   */
+  multi_hint: string;
+  /**
+   * The keys of a question for a text.
+   */
+  text_hint: string;
+  /**
+   * Starts the run.
+   */
+  start: string;
+  /**
+   * Prints its command.
+   */
+  print: string;
+  /**
+   * Goes back to an answer.
+   */
+  change: string;
+  /**
+   * Starts nothing.
+   */
+  stop: string;
+  /**
+   * Asks for the answer to go back to.
+   */
+  which_change: string;
+  /**
+   * Says that nothing was started.
+   */
+  stopped: string;
 };
 
 /**

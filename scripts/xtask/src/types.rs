@@ -38,6 +38,7 @@ use okstra_core::stage::{
 };
 use okstra_core::task::TaskFacts;
 use okstra_core::tokens::{TokenReport, TokenRequest, UsageBatch};
+use okstra_core::wizard::{WizardAnswer, WizardFacts, WizardRequest};
 use okstra_core::worktree::base::{BaseAnswer, BaseRequest};
 use okstra_core::worktree::forecast::{Forecast, ForecastRequest, MergeCheck};
 use okstra_core::worktree::history::{HistoryAnswer, HistoryRequest};
@@ -150,6 +151,9 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<UsageBatch>();
     types.visit::<TokenRequest>();
     types.visit::<TokenReport>();
+    types.visit::<WizardFacts>();
+    types.visit::<WizardRequest>();
+    types.visit::<WizardAnswer>();
     types.visit::<LedgerView>();
     types.visit::<LedgerReport>();
     types.visit::<LedgerRepair>();
