@@ -9,7 +9,7 @@ export { LEDGER, PLAN } from '../scenarios/project.js';
 const HOSTILE = `\u001b[31m\u0007Nasty\u202e ${'very long '.repeat(30)}`;
 
 /** Four stages: the first ready, one waiting, one in Korean with an emoji, one hostile. */
-export const STAGES = planText(
+const STAGES = planText(
   [
     { title: 'Parse the input', steps: 2 },
     { title: 'Write the report', after: '1', steps: 3 },

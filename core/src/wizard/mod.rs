@@ -185,7 +185,7 @@ impl WizardWords {
             no_match: say(Text::NoMatch),
             pick_hint: say(Text::PickHint),
             multi_hint: say(Text::MultiHint),
-            text_hint: say(Text::TextHint),
+            text_hint: say(Text::WriteHint),
             start: say(Text::Start),
             print: say(Text::Print),
             change: say(Text::Change),
@@ -198,6 +198,7 @@ impl WizardWords {
 
 /// What the wizard answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(clippy::large_enum_variant, reason = "it is made once a call and written out at once")]
 #[serde(tag = "kind", rename_all = "lowercase")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum WizardAnswer {

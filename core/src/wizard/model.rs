@@ -166,6 +166,7 @@ fn answers(turn: &Turn) -> Vec<Vec<String>> {
     match (question.kind, question.step.as_str()) {
         (QuestionKind::Done, _) => Vec::new(),
         (QuestionKind::Confirm, _) => vec![one("yes"), one("no")],
+        (QuestionKind::Multi, "related_tasks") if has("critic", "codex") => vec![Vec::new()],
         (QuestionKind::Multi, _) => {
             let mut all: Vec<Vec<String>> = free().take(1).map(|it| one(&it.value)).collect();
             if question.optional {
@@ -175,7 +176,6 @@ fn answers(turn: &Turn) -> Vec<Vec<String>> {
         }
         (QuestionKind::Text, "models") if has("critic", "codex") => vec![one("codex=gpt-5")],
         (QuestionKind::Text, "models") => vec![one(""), one("claude=opus")],
-        (QuestionKind::Multi, "related_tasks") if has("critic", "codex") => vec![Vec::new()],
         (QuestionKind::Text, _) => vec![one("a b")],
         (QuestionKind::Pick, "approved_plan") => {
             let mut all: Vec<_> = free().map(|it| one(&it.value)).collect();
@@ -250,7 +250,7 @@ fn every_path_leads_to_the_end_and_back() {
         let disabled = now.question.options.iter().filter(|it| it.disabled.is_some());
         let wrong = disabled.map(|it| it.value.clone()).chain([text("\u{7}")]);
         for value in wrong {
-            let refused = turn(&mut facts, &answering(&now.state, &[value.clone()]));
+            let refused = turn(&mut facts, &answering(&now.state, std::slice::from_ref(&value)));
             assert!(refused.question.error.is_some(), "{value:?} to {:?}", now.question);
             let repeated = Question { error: None, ..refused.question };
             assert_eq!((&refused.state, &repeated), (&now.state, &now.question));

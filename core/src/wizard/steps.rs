@@ -234,7 +234,8 @@ impl<'a> Context<'a> {
             Step::BaseBranch => {
                 takes(Input::BaseBranch) && {
                     let it = self.branches()?;
-                    !it.branches.is_empty() && !(it.fixed && self.task_type() == IMPLEMENTATION)
+                    let is_fixed = it.fixed && self.task_type() == IMPLEMENTATION;
+                    !(it.branches.is_empty() || is_fixed)
                 }
             }
             Step::ApprovedPlan => takes(Input::Plan),
@@ -259,13 +260,12 @@ impl<'a> Context<'a> {
         let multi = |text: Text| Asked { kind: QuestionKind::Multi, ..asked(text) };
         Ok(match step {
             Step::Project => {
-                let options: Vec<_> = self.proposed()?.map(|it| self.project_option(it)).collect();
+                let options: Vec<_> = self.proposed()?.map(project_option).collect();
                 let default = options.iter().take(1).map(|it| it.value.clone()).collect();
                 Asked { options, default, other: true, ..pick(Text::AskProject) }
             }
             Step::Task => {
-                let mut options: Vec<_> =
-                    self.tasks()?.into_iter().map(|it| self.task_option(it)).collect();
+                let mut options: Vec<_> = self.tasks()?.into_iter().map(task_option).collect();
                 let default = options.iter().take(1).map(|it| it.value.clone()).collect();
                 options.push(option(NEW, self.say(Text::NewTask)));
                 Asked { options, default, ..pick(Text::AskTask) }
@@ -315,7 +315,7 @@ impl<'a> Context<'a> {
             Step::Models => Asked { optional: true, ..asked(Text::AskModels) },
             Step::RelatedTasks => {
                 let others = self.others()?.into_iter();
-                let options = others.map(|task| self.task_option(task)).collect();
+                let options = others.map(task_option).collect();
                 Asked { options, optional: true, ..multi(Text::AskRelated) }
             }
             Step::HandoffStages => {
@@ -774,14 +774,11 @@ impl<'a> Context<'a> {
         let is_it = |it: &&WizardStages| {
             it.root == self.root() && it.about == plan && it.task_key == task_key
         };
-        match self.facts.stages.iter().find(is_it) {
-            Some(found) => Ok(&found.stages),
-            None => {
-                let (kind, root, about) =
-                    (WizardNeedKind::Stages, self.root().to_owned(), plan.to_owned());
-                Err(Stop::Need(WizardNeed { kind, root, about, task_key }))
-            }
+        if let Some(found) = self.facts.stages.iter().find(is_it) {
+            return Ok(&found.stages);
         }
+        let (root, about) = (self.root().to_owned(), plan.to_owned());
+        Err(Stop::Need(WizardNeed { kind: WizardNeedKind::Stages, root, about, task_key }))
     }
 
     // ---- words
@@ -801,20 +798,20 @@ impl<'a> Context<'a> {
     fn wrong(&self, text: Text, values: &[(&str, &str)]) -> Stop {
         Stop::Wrong(self.with(text, values))
     }
+}
 
-    fn project_option(&self, it: &WizardProject) -> QuestionOption {
-        let id = it.id.as_deref().map(short);
-        option(&it.root, marked(short_path(&it.root), id.as_deref()))
-    }
+fn project_option(it: &WizardProject) -> QuestionOption {
+    let id = it.id.as_deref().map(short);
+    option(&it.root, marked(short_path(&it.root), id.as_deref()))
+}
 
-    fn task_option(&self, task: &WizardTask) -> QuestionOption {
-        let mut label = short(&task.task_key);
-        if let Some(title) = &task.title {
-            label += "  ";
-            label += &excerpt(title, TITLE);
-        }
-        option(&task.task_key, marked(label, task.phase.as_deref().map(short).as_deref()))
+fn task_option(task: &WizardTask) -> QuestionOption {
+    let mut label = short(&task.task_key);
+    if let Some(title) = &task.title {
+        label += "  ";
+        label += &excerpt(title, TITLE);
     }
+    option(&task.task_key, marked(label, task.phase.as_deref().map(short).as_deref()))
 }
 
 fn need(kind: WizardNeedKind, root: &str, about: &str) -> Stop {

@@ -119,7 +119,7 @@ texts! {
         "↑↓ 선택, 입력하여 검색, Enter: 확인, Esc: 뒤로, Ctrl-C: 중단";
     MultiHint: "↑↓ move, Tab: mark, type to search, Enter: take, Esc: back, Ctrl-C: stop",
         "↑↓ 이동, Tab: 표시, 입력하여 검색, Enter: 확인, Esc: 뒤로, Ctrl-C: 중단";
-    TextHint: "Enter: take, Esc: back, Ctrl-C: stop", "Enter: 확인, Esc: 뒤로, Ctrl-C: 중단";
+    WriteHint: "Enter: take, Esc: back, Ctrl-C: stop", "Enter: 확인, Esc: 뒤로, Ctrl-C: 중단";
     Start: "start it now", "지금 시작";
     Print: "only print the command", "명령만 출력";
     Change: "change an answer", "답 바꾸기";
