@@ -5,8 +5,10 @@
 //   node scripts/build.mjs --force    all steps, also where nothing changed
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { hashFiles, isMain, root, run, step } from './lib.mjs';
 import { notices } from './licences.mjs';
+import { previewer } from './previewer.mjs';
 
 const dist = join(root, 'npm-package/dist');
 const generated = join(root, 'npm-package/src/generated');
@@ -99,15 +101,31 @@ export const partFiles = () => Object.keys(PARTS).map(partFile);
 /** Makes the parts of a module: of each what its functions reach, into the given folder. */
 export function cutParts(whole, folder) {
   for (const [part, functions] of Object.entries(PARTS)) {
-    const exports = [...GLUE, ...functions];
-    const graph = [
-      { name: 'outside', root: true, reaches: exports },
-      ...exports.map((name) => ({ name, export: name })),
-    ];
-    const graphFile = join(work, `${part}.json`);
-    writeFileSync(graphFile, JSON.stringify(graph));
-    binaryen('wasm-metadce', whole, '-f', graphFile, '-o', join(folder, partFile(part)));
+    cutPart(whole, part, functions, join(folder, partFile(part)));
   }
+}
+
+function cutPart(whole, part, functions, file) {
+  const exports = [...GLUE, ...functions];
+  const graph = [
+    { name: 'outside', root: true, reaches: exports },
+    ...exports.map((name) => ({ name, export: name })),
+  ];
+  const graphFile = join(work, `${part}.json`);
+  writeFileSync(graphFile, JSON.stringify(graph));
+  binaryen('wasm-metadce', whole, '-f', graphFile, '-o', file);
+}
+
+/** What the previewer calls. Its part is inside its scripts, packed, and no file of its own. */
+const PREVIEW = ['previewPlan', 'planCandidates'];
+
+const previewPart = join(work, 'okstra-preview.wasm.gz');
+
+/** Makes the part of the previewer. */
+function cutPreview(whole) {
+  const file = join(work, 'okstra-preview.wasm');
+  cutPart(whole, 'preview', PREVIEW, file);
+  writeFileSync(previewPart, gzipSync(readFileSync(file), { level: 9 }));
 }
 
 /**
@@ -143,6 +161,7 @@ function wasm(force) {
   const outputs = [
     join(dist, 'okstra.wasm'),
     ...partFiles().map((name) => join(dist, name)),
+    previewPart,
     join(generated, 'raw.js'),
   ];
   const known = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
@@ -157,6 +176,7 @@ function wasm(force) {
     const whole = join(dist, 'okstra.wasm');
     wasmOpt(join(work, 'okstra_bg.wasm'), whole);
     cutParts(whole, dist);
+    cutPreview(whole);
     for (const [end, more] of Object.entries(USE_MODULE)) {
       writeFileSync(
         join(generated, `raw.${end}`),
@@ -223,6 +243,7 @@ async function bundles() {
       footer: { js: 'globalThis.okstra = okstra;' },
     }),
   ];
+  jobs.push(...(await previewer({ common, library, previewPart, dist })));
   const cli = commandLine();
   if (cli !== undefined) {
     jobs.push(

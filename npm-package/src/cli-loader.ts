@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Api, createApi, loadFailure } from './api.js';
 import type { Name } from './core.js';
 import { useModule } from './generated/raw.js';
+import { type Argument, type Lowering, lowered } from './lowered.js';
 import parts from './parts.json';
 
 /** From this many bytes on, optimised code pays for the wait until V8 has made it. */
@@ -14,9 +15,7 @@ const PARTS: readonly (readonly [part: string, functions: readonly string[]])[] 
   Object.entries(parts);
 
 /** What an instance exports. */
-interface Exports {
-  memory: WebAssembly.Memory;
-  __wbindgen_malloc(bytes: number, alignment: number): number;
+interface Exports extends Lowering {
   takePanic(): string;
 }
 
@@ -26,11 +25,6 @@ interface Loaded {
   module: WebAssembly.Module;
   exports: Exports;
 }
-
-/** What a function of the module takes: bytes and the like, a text or a number. */
-type Argument = Uint8Array | Uint32Array | string | number;
-
-const encoder = new TextEncoder();
 
 /**
  * The functions for a process that makes a few calls and ends. It reads, and V8 compiles, no more
@@ -86,22 +80,6 @@ export function createCliApi(directory: string, inputBytes: number, preferred = 
 
 function functionsOf(part: string): readonly string[] {
   return PARTS.find(([name]) => name === part)?.[1] ?? [];
-}
-
-/**
- * Arguments as the exports of the module take them, whatever the function: where a text or array
- * begins in the module's memory and how long it is, and numbers as they are. The function that is
- * called frees them.
- */
-function lowered(exports: Exports, args: readonly Argument[]): number[] {
-  return args.flatMap((arg) => {
-    if (typeof arg === 'number') return arg;
-    const view = typeof arg === 'string' ? encoder.encode(arg) : arg;
-    const start = exports.__wbindgen_malloc(view.byteLength, view.BYTES_PER_ELEMENT) >>> 0;
-    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-    new Uint8Array(exports.memory.buffer).set(bytes, start);
-    return [start, view.length];
-  });
 }
 
 /** Tells V8 what kind of process this is. */

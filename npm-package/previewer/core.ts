@@ -1,0 +1,49 @@
+// The part of the module that a preview needs, carried inside the script.
+import packed from 'okstra-preview-module';
+import { createApi, loadFailure } from '../src/api.js';
+import type { Name } from '../src/core.js';
+import { useModule } from '../src/generated/raw.js';
+import type { Preview, PreviewFacts, TaskFacts } from '../src/generated/types.js';
+import { type Argument, type Lowering, lowered } from '../src/lowered.js';
+
+/** The functions of the part. */
+interface Functions {
+  previewPlan(facts: PreviewFacts): Preview;
+  planCandidates(task: TaskFacts): string[];
+}
+
+interface Exports extends Lowering {
+  takePanic(): string;
+}
+
+/** The functions, as soon as the module is compiled; the same promise every time. */
+export function core(): Promise<Functions> {
+  loading ??= load().catch((thrown) => {
+    loading = undefined;
+    throw loadFailure(thrown, HELP, 'the module');
+  });
+  return loading;
+}
+
+let loading: Promise<Functions> | undefined;
+
+const HELP = "a page with a Content-Security-Policy needs script-src 'wasm-unsafe-eval'";
+
+async function load(): Promise<Functions> {
+  const bytes = Uint8Array.from(atob(packed), (ch) => ch.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const headers = { 'content-type': 'application/wasm' };
+  const module = await WebAssembly.compileStreaming(new Response(plain, { headers }));
+  let exports: Exports = useModule(module);
+  return createApi({
+    ready() {},
+    call(name, args) {
+      const call = (exports as unknown as Record<Name, (...all: number[]) => string>)[name];
+      return call(...lowered(exports, args as readonly Argument[]));
+    },
+    takePanic: () => exports.takePanic(),
+    renew() {
+      exports = useModule(module);
+    },
+  });
+}
