@@ -67,13 +67,13 @@ export class OkstraPlan extends Base {
     this.#root.adoptedStyleSheets = [sheet];
     // The module is made ready while the page is built.
     core().catch(() => {});
-    this.addEventListener('keydown', this.#keys);
+    document.addEventListener('keydown', this.#keys);
     this.#paper.addEventListener('change', this.#print);
     this.#render();
   }
 
   disconnectedCallback(): void {
-    this.removeEventListener('keydown', this.#keys);
+    document.removeEventListener('keydown', this.#keys);
     this.#paper.removeEventListener('change', this.#print);
   }
 
@@ -277,7 +277,11 @@ export class OkstraPlan extends Base {
   }
 
   readonly #keys = (event: KeyboardEvent): void => {
-    const from = event.composedPath()[0];
+    const path = event.composedPath();
+    const from = path[0];
+    // Where nothing has the keyboard, the keys of a page are those of the plan that fills it.
+    const isFree = from === document.body && this.getAttribute('keys') === 'page';
+    if (!path.includes(this) && !isFree) return;
     const isField = from instanceof HTMLElement && from.matches('input, textarea, select');
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Escape') {

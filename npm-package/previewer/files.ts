@@ -93,7 +93,12 @@ async function planOf(
   files: readonly PreviewFile[],
 ): Promise<PreviewFile | undefined> {
   const plans = sorted.plans.filter(({ text }) => MAP.test(text));
-  if (plans.length < 2) return plans[0] ?? (files.length === 1 ? sorted.plans[0] : undefined);
+  // A Markdown file alone is meant as a plan; the findings say what it lacks.
+  const alone =
+    files.length === 1
+      ? sorted.plans.find(({ path }) => /\.(?:md|markdown)$/i.test(path))
+      : undefined;
+  if (plans.length < 2) return plans[0] ?? alone;
   const reports = 'runs/implementation-planning/reports/';
   const inTask = plans.find(({ path }) => path.includes(reports));
   if (inTask) {
@@ -137,41 +142,89 @@ async function candidates(
 
 /** The files of a drop, folders with everything in them. */
 export async function droppedFiles(transfer: DataTransfer): Promise<PreviewFile[]> {
-  // Entries have to be taken before anything is waited for.
-  const entries = [...transfer.items].flatMap((item) => {
-    const entry = item.kind === 'file' ? item.webkitGetAsEntry?.() : null;
-    return entry ? [entry] : [];
+  // All of it has to be asked for before anything is waited for.
+  const given = [...transfer.items].map((item) => {
+    const entry = item.kind === 'file' ? item.webkitGetAsEntry() : null;
+    if (!entry?.isDirectory) return item.getAsFile();
+    // Chromium reads no entries for a page from disk, but handles; others have entries only.
+    return (item as HandleItem).getAsFileSystemHandle?.() ?? entry;
   });
-  if (entries.length === 0) return readFiles([...transfer.files].map((file) => [file.name, file]));
   const found: [string, File][] = [];
-  await Promise.all(entries.map((entry) => walk(entry, 0, found)));
+  await Promise.all(
+    given.map(async (each) => {
+      const item = await each;
+      if (item === null) return;
+      if (item instanceof File) found.push([item.name, item]);
+      else await walk('kind' in item ? ofHandle(item) : ofEntry(item), 0, found);
+    }),
+  );
   return readFiles(found);
 }
 
-async function walk(entry: FileSystemEntry, depth: number, found: [string, File][]): Promise<void> {
+/** What the declarations of the DOM do not have yet. */
+interface HandleItem {
+  getAsFileSystemHandle?(): Promise<Handle>;
+}
+
+interface Handle {
+  readonly kind: 'file' | 'directory';
+  readonly name: string;
+  getFile(): Promise<File>;
+  values(): AsyncIterable<Handle>;
+}
+
+/** A file or folder that was dropped, whichever way the browser gives it. */
+interface Dropped {
+  name: string;
+  path: string;
+  isFile: boolean;
+  file: () => Promise<File>;
+  inside: () => AsyncIterable<Dropped>;
+}
+
+function ofHandle(handle: Handle, folder = ''): Dropped {
+  const path = `${folder}${handle.name}`;
+  return {
+    ...{ name: handle.name, path, isFile: handle.kind === 'file' },
+    file: () => handle.getFile(),
+    async *inside() {
+      for await (const each of handle.values()) yield ofHandle(each, `${path}/`);
+    },
+  };
+}
+
+function ofEntry(entry: FileSystemEntry): Dropped {
+  return {
+    ...{ name: entry.name, path: entry.fullPath.replace(/^\//, ''), isFile: entry.isFile },
+    file: () =>
+      new Promise((done, failed) => {
+        (entry as FileSystemFileEntry).file(done, failed);
+      }),
+    async *inside() {
+      const reader = (entry as FileSystemDirectoryEntry).createReader();
+      // A reader gives a hundred entries at a time.
+      for (;;) {
+        const some = await new Promise<FileSystemEntry[]>((done, failed) => {
+          reader.readEntries(done, failed);
+        });
+        if (some.length === 0) return;
+        for (const each of some) yield ofEntry(each);
+      }
+    },
+  };
+}
+
+async function walk(item: Dropped, depth: number, found: [string, File][]): Promise<void> {
   if (found.length >= MOST.files || depth > MOST.depth) return;
-  const path = entry.fullPath.replace(/^\//, '');
-  if (entry.isFile) {
-    if (depth > 0 && !WANTED.test(path)) return;
-    const file = await new Promise<File>((done, failed) =>
-      (entry as FileSystemFileEntry).file(done, failed),
-    ).catch(() => {
-      throw new Unreadable(path);
-    });
-    found.push([path, file]);
-    return;
-  }
-  if (/^(?:node_modules|\.git|target|dist)$/.test(entry.name)) return;
-  const reader = (entry as FileSystemDirectoryEntry).createReader();
-  // A reader gives a hundred entries at a time.
-  for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((done, failed) =>
-      reader.readEntries(done, failed),
-    ).catch(() => {
-      throw new Unreadable(path);
-    });
-    if (some.length === 0) return;
-    await Promise.all(some.map((each) => walk(each, depth + 1, found)));
+  try {
+    if (item.isFile) {
+      if (WANTED.test(item.path)) found.push([item.path, await item.file()]);
+      return;
+    }
+    if (/^(?:node_modules|\.git|target|dist)$/.test(item.name)) return;
+    for await (const each of item.inside()) await walk(each, depth + 1, found);
+  } catch (thrown) {
+    throw thrown instanceof Unreadable ? thrown : new Unreadable(item.path);
   }
 }
 

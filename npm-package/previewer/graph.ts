@@ -156,7 +156,7 @@ export class GraphView {
     node.setAttribute('transform', `translate(${x} ${y})`);
     node.setAttribute('role', 'button');
     node.setAttribute('tabindex', '-1');
-    node.dataset['key'] = item.key;
+    node.dataset.key = item.key;
     const card = { item, node, look: '', detail: undefined };
     this.#dress(card, this.#look(item));
     return card;
@@ -274,7 +274,7 @@ export class GraphView {
     const root = this.root.getRootNode() as Document | ShadowRoot;
     const active = root.activeElement;
     if (!(active instanceof SVGElement) || !active.matches(':focus-visible')) return undefined;
-    return this.#drawn.get(active.dataset['key'] ?? '');
+    return this.#drawn.get(active.dataset.key ?? '');
   }
 
   /** Shows what a stage waits for and what waits for it; with `dim` the rest steps back. */
@@ -445,7 +445,7 @@ export class GraphView {
   #listen(): void {
     const cardOf = (event: Event): Card | undefined => {
       const node = (event.target as Element).closest?.<SVGElement>('g.card');
-      return node ? this.#drawn.get(node.dataset['key'] ?? '') : undefined;
+      return node ? this.#drawn.get(node.dataset.key ?? '') : undefined;
     };
     const rest = () => {
       const focused = this.#focused();

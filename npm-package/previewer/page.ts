@@ -51,6 +51,7 @@ function start(): void {
   plan.lang = language;
   document.documentElement.lang = language;
   theme(memory.get('theme') ?? 'auto');
+  plan.setAttribute('keys', 'page');
   plan.view = location.hash.slice(1);
   document.body.append(plan, around);
   plan.addEventListener('okstra-view', remember);
@@ -66,6 +67,7 @@ function start(): void {
   });
   plan.addEventListener('okstra-show', () => {
     const path = plan.facts?.plan?.path ?? '';
+    draw();
     document.title = `${plan.preview?.title ?? path.slice(path.lastIndexOf('/') + 1)} · okstra`;
   });
   addEventListener('hashchange', () => {
@@ -78,7 +80,7 @@ function start(): void {
 
 function theme(chosen: string): void {
   plan.setAttribute('theme', chosen);
-  document.documentElement.dataset['theme'] = chosen;
+  document.documentElement.dataset.theme = chosen;
 }
 
 let written = '';

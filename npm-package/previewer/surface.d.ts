@@ -12,7 +12,8 @@ export type { Preview, PreviewFacts };
  * the text, and each stage in full. It loads nothing and sends nothing; the module is inside.
  *
  * Attributes: `lang` (`en` or `ko`; else that of the page), `theme` (`auto`, `light` or `dark`),
- * `plan` (the text of a plan) and `selected` (the number of a stage).
+ * `plan` (the text of a plan), `selected` (the number of a stage) and `keys` (`page` where the element
+ * fills its page: then its keys work wherever the keyboard is).
  *
  * Slots: `actions` and `status` in its header, `empty` where there is nothing to show.
  *

@@ -148,7 +148,7 @@ export class TextView {
         'mark',
         `${findings[at]?.severity ?? 'error'}${from === to ? ' point' : ''}`,
       );
-      mark.dataset['finding'] = `${at}`;
+      mark.dataset.finding = `${at}`;
       mark.textContent = part;
       let isFirst = false;
       for (const { finding } of over) {
@@ -208,7 +208,7 @@ function stageButton(item: Item, words: Words): HTMLElement {
   const button = document.createElement('button');
   button.type = 'button';
   button.className = `jump st-${item.state}`;
-  button.dataset['stage'] = `${item.stage}`;
+  button.dataset.stage = `${item.stage}`;
   button.title = words.inGraph;
   button.textContent = `${words.stage(item.stage ?? 0)} ↗`;
   return button;
