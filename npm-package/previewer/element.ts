@@ -536,7 +536,7 @@ export class OkstraPlan extends Base {
       if (!next.delete(state)) next.add(state);
       this.#change({ states: next });
     };
-    return html`<div class="bar">
+    return html`<section class="bar" aria-label=${words.about}>
       <div class="progress" role="img" aria-label=${`${words.about}: ${summary(model, words)}`}>
         ${[...finished].reverse().map((state) => part(state, counts, items.length))}
         ${part('running', counts, items.length)} ${part('reserved', counts, items.length)}
@@ -579,7 +579,7 @@ export class OkstraPlan extends Base {
           ? html`<span class="legend"><i></i>${words.criticalPath}<span> ${words.criticalSteps(critical_path.steps, all)}</span></span>`
           : nothing
       }
-    </div>`;
+    </section>`;
   }
 
   #tools(words: Words): TemplateResult {
@@ -588,8 +588,8 @@ export class OkstraPlan extends Base {
       ${button('plus', words.zoomIn, () => this.#graph.zoom(1.25))}
       ${button('fit', words.fit, () => this.#graph.fit())}
       <span class="gap"></span>
-      <button type="button" class="plain" title=${words.exportSvg} aria-label=${words.exportSvg} @click=${() => this.#save('svg')}>${icon('save')}SVG</button>
-      <button type="button" class="plain" title=${words.exportPng} aria-label=${words.exportPng} @click=${() => this.#save('png')}>${icon('save')}PNG</button>
+      <button type="button" class="plain" title=${words.exportSvg} @click=${() => this.#save('svg')}>${icon('save')}SVG</button>
+      <button type="button" class="plain" title=${words.exportPng} @click=${() => this.#save('png')}>${icon('save')}PNG</button>
     </div>`;
   }
 

@@ -30,6 +30,8 @@ const MOST_LINES = 600;
 interface Card {
   item: Item;
   node: SVGGElement;
+  /** What is pressed: over all of the card, with its name in words. */
+  button: SVGElement;
   look: string;
   detail: SVGGElement | undefined;
 }
@@ -112,11 +114,11 @@ export class GraphView {
     }
     this.#cards.replaceChildren(nodes);
     if (!this.#drawn.has(this.#home ?? '')) this.#home = model.columns[0]?.items[0]?.key;
-    this.#drawn.get(this.#home ?? '')?.node.setAttribute('tabindex', '0');
+    this.#drawn.get(this.#home ?? '')?.button.setAttribute('tabindex', '0');
     if (this.#drawn.size <= FEW) this.complete();
     if (this.#touched) this.#resize();
     else this.fit(true);
-    if (held !== undefined) this.#drawn.get(held)?.node.focus();
+    if (held !== undefined) this.#drawn.get(held)?.button.focus();
   }
 
   #patch(model: Model): void {
@@ -154,10 +156,12 @@ export class GraphView {
     const node = group('card');
     const { x, y } = layout.places.get(item.key) ?? { x: 0, y: 0 };
     node.setAttribute('transform', `translate(${x} ${y})`);
-    node.setAttribute('role', 'button');
-    node.setAttribute('tabindex', '-1');
+    const button = rectangle('press', CARD.width, CARD.height, 10);
+    button.setAttribute('role', 'button');
+    button.setAttribute('tabindex', '-1');
+    button.dataset.key = item.key;
     node.dataset.key = item.key;
-    const card = { item, node, look: '', detail: undefined };
+    const card = { item, node, button, look: '', detail: undefined };
     this.#dress(card, this.#look(item));
     return card;
   }
@@ -179,10 +183,10 @@ export class GraphView {
   }
 
   #dress(card: Card, look: string): void {
-    const { item, node } = card;
+    const { item, node, button } = card;
     card.look = look;
     node.setAttribute('class', `card st-${item.state}${item.critical ? ' critical' : ''}`);
-    node.setAttribute('aria-label', spoken(item, this.#words as Words));
+    button.setAttribute('aria-label', spoken(item, this.#words as Words));
     const had = card.detail !== undefined;
     const box = rectangle('box', CARD.width, CARD.height, 10);
     const edge = document.createElementNS(SVG, 'path');
@@ -191,7 +195,9 @@ export class GraphView {
     const place = group('place');
     place.setAttribute('transform', 'translate(14 11)');
     place.append(markNode(item.state));
-    node.replaceChildren(box, edge, place);
+    const title = document.createElementNS(SVG, 'title');
+    title.textContent = clean(item.title);
+    node.replaceChildren(title, box, edge, place, button);
     card.detail = undefined;
     if (had) this.#detail(card);
   }
@@ -200,8 +206,10 @@ export class GraphView {
   #detail(card: Card): void {
     if (card.detail) return;
     const words = this.#words as Words;
-    const { item, node } = card;
+    const { item, button } = card;
     const detail = group('detail');
+    // The name of the button says all of it, in order.
+    detail.setAttribute('aria-hidden', 'true');
     const number = item.stage === null ? '–' : `${item.stage}`;
     const head = text('number', 37, 24, number);
     const state = document.createElementNS(SVG, 'tspan');
@@ -230,10 +238,7 @@ export class GraphView {
     for (const [at, line] of wrap(item.title, CARD.width - 28).entries()) {
       detail.append(text('title', 14, 46 + at * 17, line));
     }
-    const title = document.createElementNS(SVG, 'title');
-    title.textContent = clean(item.title);
-    detail.append(title);
-    node.append(detail);
+    button.before(detail);
     card.detail = detail;
   }
 
@@ -257,10 +262,10 @@ export class GraphView {
 
   #mark(): void {
     const matching = this.#matching && new Set([...this.#matching].map(({ key }) => key));
-    for (const [key, { node }] of this.#drawn) {
+    for (const [key, { node, button }] of this.#drawn) {
       const isOpen = key === this.#selected;
       node.classList.toggle('open', isOpen);
-      node.setAttribute('aria-pressed', `${isOpen}`);
+      button.setAttribute('aria-pressed', `${isOpen}`);
       node.classList.toggle('off', matching !== undefined && !matching.has(key));
     }
     this.#light(this.#focused()?.item ?? this.#item(this.#selected), this.#focused() !== undefined);
@@ -432,14 +437,14 @@ export class GraphView {
     const card = this.#drawn.get(item?.key ?? this.#home ?? '');
     if (!card) return;
     this.#makeHome(card);
-    card.node.focus({ preventScroll: true });
+    card.button.focus({ preventScroll: true });
     this.reveal(card.item);
   }
 
   #makeHome(card: Card): void {
-    this.#drawn.get(this.#home ?? '')?.node.setAttribute('tabindex', '-1');
+    this.#drawn.get(this.#home ?? '')?.button.setAttribute('tabindex', '-1');
     this.#home = card.item.key;
-    card.node.setAttribute('tabindex', '0');
+    card.button.setAttribute('tabindex', '0');
   }
 
   #listen(): void {

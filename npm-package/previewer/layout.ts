@@ -143,7 +143,7 @@ function drawn(model: Model, { all, cards, passes }: Pieces): Layout {
   }
   const bottom = Math.max(0, ...all.map(({ at, size }) => at + size / 2));
   return {
-    width: x(model.columns.length) - GAP.x + MARGIN,
+    width: Math.max(x(model.columns.length) - GAP.x + MARGIN, 2 * MARGIN),
     height: top + Math.max(bottom, CARD.height) + MARGIN,
     places,
     columns: model.columns.map(({ wave, items }, column) => ({
@@ -240,7 +240,7 @@ function wrapped(model: Model): Layout {
     x += width + GAP.x;
   }
   return {
-    width: x - GAP.x + MARGIN,
+    width: Math.max(x - GAP.x + MARGIN, 2 * MARGIN),
     height: MARGIN + HEAD + height + MARGIN,
     places,
     columns,

@@ -128,8 +128,7 @@ function stages(numbers: readonly number[], { words, model, open }: Around): unk
   return html`<span class="stages">${numbers.map((number) => {
     const item = model.stages.get(number);
     if (!item) return html`<span class="tag">${words.stage(number)}</span>`;
-    const label = `${words.stage(number)}: ${item.title}, ${words.states[item.state]}`;
-    return html`<button type="button" class="stage-link st-${item.state}" title=${item.title} aria-label=${label} @click=${() => open(item)}>${mark(item.state)}<b>${number}</b><span>${item.title}</span></button>`;
+    return html`<button type="button" class="stage-link st-${item.state}" title=${item.title} @click=${() => open(item)}>${mark(item.state)}<b>${number}</b> <span>${item.title}</span><i class="sr"> ${words.states[item.state]}</i></button>`;
   })}</span>`;
 }
 

@@ -29,10 +29,15 @@ function copy(svg: SVGSVGElement): { node: SVGSVGElement; width: number; height:
   svg.classList.remove(...classes);
   const node = svg.cloneNode(true) as SVGSVGElement;
   const originals = svg.querySelectorAll<SVGElement>('*');
+  const pressed: SVGElement[] = [];
   const copies = node.querySelectorAll<SVGElement>('*');
   for (const [at, original] of originals.entries()) {
     const made = copies[at];
     if (!made) continue;
+    if (original.matches('.press')) {
+      pressed.push(made);
+      continue;
+    }
     const style = getComputedStyle(original);
     if (style.display === 'none') made.setAttribute('display', 'none');
     if (/^(?:path|rect|text|tspan|g)$/.test(original.localName)) {
@@ -43,10 +48,12 @@ function copy(svg: SVGSVGElement): { node: SVGSVGElement; width: number; height:
         else if (look === 'fill' || look === 'opacity') made.setAttribute(look, value);
       }
     }
-    for (const name of ['class', 'tabindex', 'role', 'aria-pressed', 'data-key']) {
+    for (const name of ['class', 'aria-hidden', 'data-key']) {
       made.removeAttribute(name);
     }
   }
+  // What is there to be pressed is nothing to be seen.
+  for (const made of pressed) made.remove();
   svg.classList.add(...classes);
   for (const name of ['class', 'role']) node.removeAttribute(name);
   node.setAttribute('xmlns', SVG);

@@ -325,7 +325,7 @@ describe('looking around', () => {
       expect(await page.locator('g.card').count()).toBe(1000);
       await page.locator('canvas.minimap').waitFor();
       const lines = await page.locator('path.line').count();
-      await page.locator('g.card[data-key="1"]').focus();
+      await page.locator('.press[data-key="1"]').focus();
       await page.keyboard.press('ArrowDown');
       await expect.poll(() => page.locator('path.line').count()).toBeGreaterThan(lines + 10);
       // What is far away is drawn in full when it comes into sight.
@@ -424,7 +424,7 @@ describe('pictures', () => {
       const save = async (name: string) => {
         const [download] = await Promise.all([
           page.waitForEvent('download'),
-          page.getByRole('button', { name }).click(),
+          page.getByTitle(name).click(),
         ]);
         return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
       };
