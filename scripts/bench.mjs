@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { previews } from './bench-previews.mjs';
 import { generatePlan } from './generate-plan.mjs';
 import { root } from './lib.mjs';
 
@@ -815,6 +816,7 @@ const sections = {
   outcomes,
   panes,
   serving,
+  previews: () => previews({ row, quick }),
   sizes,
 };
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));

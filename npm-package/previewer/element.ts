@@ -406,13 +406,15 @@ export class OkstraPlan extends Base {
             : nothing
         }
         <div class="body">
-          <main class="stage-view" ?hidden=${view !== 'graph'} aria-label=${words.graph}>
+          <main>
+          <section class="stage-view" ?hidden=${view !== 'graph'} aria-label=${words.graph}>
             ${this.#graph.root} ${this.#tools(words)}
             ${model.items.length === 0 ? html`<p class="hint middle">${words.empty}</p>` : nothing}
-          </main>
+          </section>
           <section class="text-view" ?hidden=${view !== 'text'} aria-label=${words.text}>
             ${view === 'text' ? this.#findings(model, words) : nothing} ${this.#text.root}
           </section>
+          </main>
           ${
             item
               ? panel({

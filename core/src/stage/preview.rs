@@ -291,3 +291,89 @@ fn observed(sidecar: &Sidecar) -> Vec<PreviewObserved> {
     });
     each.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stage::StageState;
+
+    const PLAN: &str = include_str!("../../../fixtures/plans/valid_three_stage_parallel.md");
+
+    fn file(path: &str, text: &str) -> PreviewFile {
+        PreviewFile { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    fn facts(path: &str, plan: &str) -> PreviewFacts {
+        PreviewFacts {
+            plan: Some(file(path, plan)),
+            now: String::from("2026-11-30T12:00:00Z"),
+            ..PreviewFacts::default()
+        }
+    }
+
+    fn states(preview: &Preview) -> Vec<Option<StageState>> {
+        preview.stages.iter().map(|it| it.line.as_ref().map(|line| line.state)).collect()
+    }
+
+    #[test]
+    fn ledger_and_evidence_are_those_of_the_plan() {
+        use StageState::{Done, Ready, Waiting};
+        let evidence = |path: &str| {
+            let value = serde_json::json!({
+                "sourcePlanPath": path,
+                "stageNumber": 2,
+                "filesChanged": ["a.rs", 7],
+                "stepResults": [{ "step": 1, "status": "done" }],
+                "observed": { "commands": [{ "command": "x", "exit_code": 0, "duration_ms": 5 }] },
+            });
+            value.to_string()
+        };
+        // How the plan is named, how evidence names it, and whether it is evidence of it.
+        let table = [
+            ("plan.md", "plan.md", true),
+            ("plan.md", "docs/plan.md", true),
+            ("17/reports/plan.md", "/w/shop/17/reports/plan.md", true),
+            ("/p/docs/plan.md", "docs/plan.md", true),
+            ("docs/plan.md", "other/plan.md", false),
+            ("plan.md", "docs/a-plan.md", false),
+        ];
+        for (path, named, counts) in table {
+            let mut facts = facts(path, PLAN);
+            facts.evidence = vec![file("carry/stage-2.json", &evidence(named))];
+            let preview = preview_plan(&facts).unwrap();
+            let second = if counts { Done } else { Ready };
+            assert_eq!(states(&preview), [Some(Ready), Some(second), Some(Waiting)], "{named}");
+            let shown = preview.stages[1].evidence.clone().unwrap();
+            assert_eq!(shown.fault.is_none(), counts, "{named}");
+            if counts {
+                assert_eq!(shown.files_changed, ["a.rs"]);
+                assert_eq!(shown.step_results[0].step, "1");
+                assert_eq!(shown.observed[0].duration_ms, Some(5));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_cannot_be_placed_are_shown_all_the_same() {
+        let plan = "# A plan\n\n## Stage Map\n\n\
+            | stage | title | depends-on | step-count |\n|--|--|--|--|\n\
+            | 1 | a | (none) | 0 |\n| x | b | 1 | 0 |\n| 1 | c | (none) | 0 |\n| ~~2~~ | d | 1 | 0 |\n";
+        let preview = preview_plan(&facts("plan.md", plan)).unwrap();
+        assert_eq!(preview.title.as_deref(), Some("A plan"));
+        let titles: Vec<&str> = preview.stages.iter().map(|it| it.plan.title.as_str()).collect();
+        assert_eq!(titles, ["a", "b", "c", "d"]);
+        let cancelled = Some(StageState::Cancelled);
+        assert_eq!(states(&preview), [Some(StageState::Ready), None, None, cancelled]);
+    }
+
+    #[test]
+    fn without_a_stage_map_there_are_findings_and_no_stages() {
+        for plan in ["", "# Nothing\n", "## Stage Map\n\n## Stage Map\n"] {
+            let mut facts = facts("plan.md", plan);
+            facts.ledger = Some(file("consumers.jsonl", "{"));
+            let preview = preview_plan(&facts).unwrap();
+            assert!(preview.stages.is_empty() && !preview.findings.is_empty(), "{plan:?}");
+        }
+        assert!(preview_plan(&facts("plan.md", "a\0b")).is_err());
+    }
+}
