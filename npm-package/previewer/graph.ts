@@ -58,7 +58,11 @@ export class GraphView {
   #selected: string | undefined;
   #matching: ReadonlySet<Item> | undefined;
   #home: string | undefined;
+  /** The size of the window on the graph. */
+  #window = { width: 0, height: 0 };
   #frame = 0;
+  /** Whether any card is marked as looked at, open or left out. */
+  #marked = false;
   #flat = false;
 
   constructor(events: GraphEvents) {
@@ -71,6 +75,7 @@ export class GraphView {
     this.svg.setAttribute('role', 'group');
     this.#listen();
     this.#size = new ResizeObserver(() => {
+      this.#measure();
       if (!this.#touched) this.fit(true);
       else this.#later();
     });
@@ -93,6 +98,8 @@ export class GraphView {
   #build(model: Model): void {
     const held = this.#focused()?.item.key;
     const layout = layOut(model);
+    // Asked for now: with a thousand new cards in it, the answer would take a layout of its own.
+    this.#measure();
     this.#layout = layout;
     this.svg.setAttribute('viewBox', `0 0 ${layout.width} ${layout.height}`);
     this.svg.classList.toggle('compact', layout.compact);
@@ -159,6 +166,7 @@ export class GraphView {
     const button = rectangle('press', CARD.width, CARD.height, 10);
     button.setAttribute('role', 'button');
     button.setAttribute('tabindex', '-1');
+    button.setAttribute('aria-pressed', 'false');
     button.dataset.key = item.key;
     node.dataset.key = item.key;
     const card = { item, node, button, look: '', detail: undefined };
@@ -192,12 +200,7 @@ export class GraphView {
     const edge = document.createElementNS(SVG, 'path');
     edge.setAttribute('class', 'edge');
     edge.setAttribute('d', `M4.5 12V${CARD.height - 12}`);
-    const place = group('place');
-    place.setAttribute('transform', 'translate(14 11)');
-    place.append(markNode(item.state));
-    const title = document.createElementNS(SVG, 'title');
-    title.textContent = clean(item.title);
-    node.replaceChildren(title, box, edge, place, button);
+    node.replaceChildren(box, edge, button);
     card.detail = undefined;
     if (had) this.#detail(card);
   }
@@ -206,8 +209,15 @@ export class GraphView {
   #detail(card: Card): void {
     if (card.detail) return;
     const words = this.#words as Words;
-    const { item, button } = card;
+    const { item, button, node } = card;
+    const title = document.createElementNS(SVG, 'title');
+    title.textContent = clean(item.title);
+    node.prepend(title);
     const detail = group('detail');
+    const place = group('place');
+    place.setAttribute('transform', 'translate(14 11)');
+    place.append(markNode(item.state));
+    detail.append(place);
     // The name of the button says all of it, in order.
     detail.setAttribute('aria-hidden', 'true');
     const number = item.stage === null ? '–' : `${item.stage}`;
@@ -261,6 +271,10 @@ export class GraphView {
   }
 
   #mark(): void {
+    const isPlain =
+      this.#matching === undefined && this.#selected === undefined && !this.#focused();
+    if (isPlain && !this.#marked) return;
+    this.#marked = !isPlain;
     const matching = this.#matching && new Set([...this.#matching].map(({ key }) => key));
     for (const [key, { node, button }] of this.#drawn) {
       const isOpen = key === this.#selected;
@@ -353,9 +367,9 @@ export class GraphView {
   /** Shows all of it; at first only as small as can be read. */
   fit(first = false): void {
     const layout = this.#layout;
-    const { clientWidth, clientHeight } = this.#scroller;
-    if (!layout || clientWidth === 0 || clientHeight === 0) return;
-    const whole = Math.min(1.15, clientWidth / layout.width, clientHeight / layout.height);
+    const { width, height } = this.#window;
+    if (!layout || width === 0 || height === 0) return;
+    const whole = Math.min(1.15, width / layout.width, height / layout.height);
     this.#scale = Math.max(whole, first ? SCALE.first : SCALE.least);
     this.#resize();
     if (!first) {
@@ -396,10 +410,18 @@ export class GraphView {
     };
   }
 
+  #measure(): void {
+    const { clientWidth, clientHeight } = this.#scroller;
+    this.#window = { width: clientWidth, height: clientHeight };
+  }
+
   #resize(): void {
     if (!this.#layout || this.#flat) return;
-    this.svg.setAttribute('width', `${this.#layout.width * this.#scale}`);
-    this.svg.setAttribute('height', `${this.#layout.height * this.#scale}`);
+    const width = `${this.#layout.width * this.#scale}`;
+    if (this.svg.getAttribute('width') !== width) {
+      this.svg.setAttribute('width', width);
+      this.svg.setAttribute('height', `${this.#layout.height * this.#scale}`);
+    }
     this.svg.classList.toggle('far', this.#scale < SCALE.far);
     this.#later();
   }
