@@ -37,6 +37,8 @@ export function measure() {
     'node.js': file('node.js').length,
     'browser.js': file('browser.js').length,
     'inline.js': file('inline.js').length,
+    'previewer.js': file('previewer.js').length,
+    'preview.html': compressed(file('preview.html')),
     tarball: size,
   };
 }

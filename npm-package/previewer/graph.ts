@@ -793,7 +793,7 @@ function text(className: string, x: number, y: number, content: string): SVGText
 }
 
 /** A text in one line without characters that no XML may have. */
-export function clean(content: string): string {
+function clean(content: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   return content.replace(/[\s\u0000-\u001f\u007f-\u009f\ufffe\uffff]+/g, ' ').trim();
 }

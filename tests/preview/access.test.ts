@@ -1,9 +1,8 @@
 // What axe-core finds wrong for people who do not see, or do not use a mouse: nothing.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, root, show, visit } from './browser.js';
+import { launch, show, visit } from './browser.js';
 import { FACTS, FAULTY } from './plans.js';
 
 let browser: Browser;
@@ -12,8 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const AXE = readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
-
 interface Violation {
   id: string;
   nodes: { target: unknown; failureSummary: string }[];
@@ -21,8 +18,8 @@ interface Violation {
 
 async function violations(page: Page): Promise<string[]> {
   const found = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-    return (await axe.run()).violations;
+    const its = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return (await its.axe.run()).violations;
   });
   return found.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id} ${JSON.stringify(target)} ${failureSummary}`),
@@ -47,7 +44,7 @@ test.each([
     viewport,
     bypassCSP: true,
   });
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   expect(await violations(page)).toEqual([]);
   const text = FAULTY.replace('- [x] Approved', '- [ ] Approved');
   await show(page, { ...FACTS, plan: { path: 'plan.md', text }, fault: 'a fault' });

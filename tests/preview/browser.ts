@@ -82,7 +82,7 @@ export async function show(page: Page, facts: PreviewFacts | string): Promise<vo
 }
 
 /** Facts of a plan alone. */
-export function only(text: string): PreviewFacts {
+function only(text: string): PreviewFacts {
   const plan = { path: 'plan.md', text };
   return { plan, ledger: null, evidence: [], now: '2026-11-30T12:00:00Z', fault: null };
 }
