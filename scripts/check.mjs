@@ -37,6 +37,8 @@ const CHECKS = [
       'okstra.wasm',
       // A script for a <script> tag; nobody imports it.
       'inline.global.js',
+      // A page to open or to serve.
+      'preview.html',
       '--format',
       'ascii',
     ],

@@ -15,8 +15,8 @@ import {
   type SessionProcess,
   type Stream,
 } from '../../cli-js/src/host/host.js';
-import type { Serving } from '../../cli-js/src/host/serving/serving.js';
 import type { Prompted, Prompts } from '../../cli-js/src/host/prompts.js';
+import type { Serving } from '../../cli-js/src/host/serving/serving.js';
 import type { Tmux } from '../../cli-js/src/host/tmux.js';
 import type { Workers } from '../../cli-js/src/host/workers.js';
 import * as api from '../../npm-package/dist/node.js';

@@ -90,6 +90,50 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<RunRequest>();
     types.visit::<Decision<RunAnswer>>();
     types.visit::<TaskFacts>();
+    worktrees(&mut types);
+    types.visit::<HandoffRequest>();
+    types.visit::<Decision<HandoffAnswer>>();
+    types.visit::<Decision<AssembleAnswer>>();
+    types.visit::<Decision<DiffAnswer>>();
+    types.visit::<OutcomeRequest>();
+    types.visit::<Decision<OutcomeAnswer>>();
+    types.visit::<CreateRequest>();
+    types.visit::<Decision<CreateAnswer>>();
+    types.visit::<ReportRequest>();
+    types.visit::<ReportAnswer>();
+    types.visit::<ReportPair>();
+    types.visit::<HookRequest>();
+    types.visit::<Decision<HookAnswer>>();
+    types.visit::<RecordFacts>();
+    types.visit::<Installed>();
+    types.visit::<InstallFacts>();
+    types.visit::<InstallRequest>();
+    types.visit::<UninstallFacts>();
+    types.visit::<UninstallRequest>();
+    types.visit::<Decision<InstallAnswer>>();
+    types.visit::<DoctorFacts>();
+    types.visit::<DoctorReport>();
+    containers(&mut types);
+    dispatches(&mut types);
+    lead(&mut types);
+    types.visit::<WizardFacts>();
+    types.visit::<WizardRequest>();
+    types.visit::<WizardAnswer>();
+    types.visit::<LedgerView>();
+    types.visit::<LedgerReport>();
+    types.visit::<LedgerRepair>();
+
+    let mut text = String::from(HEAD);
+    for declaration in types.found.values() {
+        text.push('\n');
+        text.push_str(declaration);
+    }
+    std::fs::write(out, text)?;
+    Ok(())
+}
+
+/// The types about worktrees, their bases and their history.
+fn worktrees(types: &mut Collector) {
     types.visit::<PlacesRequest>();
     types.visit::<Places>();
     types.visit::<BaseRequest>();
@@ -113,32 +157,12 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<MergeCheck>();
     types.visit::<ForecastRequest>();
     types.visit::<Decision<Forecast>>();
-    types.visit::<HandoffRequest>();
-    types.visit::<Decision<HandoffAnswer>>();
-    types.visit::<Decision<AssembleAnswer>>();
     types.visit::<HistoryRequest>();
     types.visit::<Decision<HistoryAnswer>>();
-    types.visit::<Decision<DiffAnswer>>();
-    types.visit::<OutcomeRequest>();
-    types.visit::<Decision<OutcomeAnswer>>();
-    types.visit::<CreateRequest>();
-    types.visit::<Decision<CreateAnswer>>();
-    types.visit::<ReportRequest>();
-    types.visit::<ReportAnswer>();
-    types.visit::<ReportPair>();
-    types.visit::<HookRequest>();
-    types.visit::<Decision<HookAnswer>>();
-    types.visit::<RecordFacts>();
-    types.visit::<Installed>();
-    types.visit::<InstallFacts>();
-    types.visit::<InstallRequest>();
-    types.visit::<UninstallFacts>();
-    types.visit::<UninstallRequest>();
-    types.visit::<Decision<InstallAnswer>>();
-    types.visit::<DoctorFacts>();
-    types.visit::<DoctorReport>();
-    containers(&mut types);
-    dispatches(&mut types);
+}
+
+/// The types about the run around the stages: panes, teammates, checkpoints, tokens.
+fn lead(types: &mut Collector) {
     types.visit::<LeadFacts>();
     types.visit::<PanesAnswer>();
     types.visit::<TagRequest>();
@@ -151,20 +175,6 @@ pub(crate) fn run(out: &Path) -> Outcome {
     types.visit::<UsageBatch>();
     types.visit::<TokenRequest>();
     types.visit::<TokenReport>();
-    types.visit::<WizardFacts>();
-    types.visit::<WizardRequest>();
-    types.visit::<WizardAnswer>();
-    types.visit::<LedgerView>();
-    types.visit::<LedgerReport>();
-    types.visit::<LedgerRepair>();
-
-    let mut text = String::from(HEAD);
-    for declaration in types.found.values() {
-        text.push('\n');
-        text.push_str(declaration);
-    }
-    std::fs::write(out, text)?;
-    Ok(())
 }
 
 /// The types about the containers of a task.
