@@ -72,7 +72,7 @@ zmodload zsh/zpty
 zpty z zsh -f -i
 zpty -w z "PS1=; autoload -Uz compinit; compinit -D -u; source ./.script.zsh"
 zpty -w z "zstyle ':completion:*' list-prompt ''; zstyle ':completion:*' menu no; LISTMAX=1000"
-zpty -w z "bindkey '^I' list-choices; stty -echo; print -r -- READY''NOW"
+zpty -w z "bindkey '^I' list-choices; stty -echo rows 60; LINES=60; print -r -- READY''NOW"
 zpty -r z seen '*READYNOW*'
 zpty -w -n z "$1"$'\t'
 # The list has come when more than the typed line is there and nothing follows for a while.
