@@ -160,6 +160,11 @@ export class OkstraPlan extends Base {
     return THEMES.find((theme) => theme === this.getAttribute('theme')) ?? 'auto';
   }
 
+  /** Whether the plan on the screen is an earlier one. The page says so with an attribute. */
+  get #isKept(): boolean {
+    return this.#failure !== '' || this.hasAttribute('kept');
+  }
+
   get #item(): Item | undefined {
     return this.#model?.items.find(({ key }) => key === this.#view.stage);
   }
@@ -402,7 +407,7 @@ export class OkstraPlan extends Base {
         ${this.#header(model, words)} ${this.#bar(model, words)}
         ${
           this.#facts?.fault || this.#failure
-            ? html`<p class="fault" role="alert">${icon('warning')} <span>${words.fault} ${this.#facts?.fault ?? this.#failure}</span></p>`
+            ? html`<p class="fault" role="alert">${icon('warning')} <span>${this.#isKept ? `${words.fault} ` : ''}${this.#facts?.fault || this.#failure}</span></p>`
             : nothing
         }
         <div class="body">

@@ -107,11 +107,10 @@ function follow(): void {
   const take = (text: string) => {
     const facts = JSON.parse(text) as PreviewFacts;
     // A file that cannot be read at this moment is no reason to show nothing.
-    const { plan: before } = plan;
-    const kept = facts.plan === null && before !== null ? plan.facts : null;
-    plan.facts = kept ? { ...kept, fault: facts.fault } : facts;
-    if (facts.fault && facts.plan === null && before === null) problem = facts.fault;
-    else problem = '';
+    const kept = facts.plan === null ? (plan.facts?.plan ?? null) : null;
+    plan.toggleAttribute('kept', kept !== null);
+    plan.facts = kept ? { ...facts, plan: kept } : facts;
+    problem = facts.plan === null && kept === null ? (facts.fault ?? '') : '';
     draw();
   };
   events.addEventListener('open', () => {

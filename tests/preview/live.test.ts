@@ -70,7 +70,15 @@ describe('live', () => {
     await expect.poll(() => page.locator('.panel .state-tag').textContent()).toContain('done');
     say({ ...FACTS, plan: null, fault: 'plan.md is gone at this moment' });
     await page.getByRole('alert').getByText('plan.md is gone at this moment').waitFor();
+    await page.getByRole('alert').getByText('The last view is kept').waitFor();
     await fourth.waitFor();
+    // What else changes is shown with the plan as it was.
+    say({ ...FACTS, plan: null, ledger: null, fault: 'plan.md is gone at this moment' });
+    await expect.poll(() => fourth.getAttribute('aria-label')).toContain('waiting');
+    // Another file's fault: the plan on the screen is the newest.
+    say({ ...FACTS, fault: 'stage-1.json: too large\nstage-2.json: a link' });
+    await page.getByRole('alert').getByText('stage-2.json: a link').waitFor();
+    expect(await page.getByRole('alert').textContent()).not.toContain('kept');
     say({ ...FACTS, ledger: null });
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
     await expect.poll(() => fourth.getAttribute('aria-label')).toContain('waiting');
