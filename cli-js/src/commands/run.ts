@@ -5,7 +5,7 @@ import type {
   RunInputs,
   RunRequestInput,
 } from '../../../npm-package/src/index.js';
-import { type Board, decide, openBoard, slashes, withoutPlan } from '../cli/board.js';
+import { type Board, boardOptions, decide, openBoard, slashes, withoutPlan } from '../cli/board.js';
 import type { Context } from '../cli/context.js';
 import { command, readInteger } from '../cli/define.js';
 import { OK, REFUSED, UsageError } from '../cli/exit.js';
@@ -71,9 +71,9 @@ export const run = command({
     models: { kind: 'text', value: 'LIST', text: 'program=model, with commas between' },
     relatedTasks: { kind: 'text', value: 'LIST', text: 'keys of tasks that have to do with it' },
     stages: { kind: 'text', value: 'LIST', text: 'the stages of a release-handoff' },
-    implKey: { kind: 'text', value: 'KEY', text: 'the key to record rows under' },
-    session: { kind: 'text', value: 'NAME', text: 'your session (also OKSTRA_SESSION)' },
-    json: { kind: 'flag', text: 'print one JSON document' },
+    implKey: boardOptions.implKey,
+    session: boardOptions.session,
+    json: boardOptions.json,
     dryRun: { kind: 'flag', text: 'the same as --render-only' },
   },
   async run(_args, values, context) {
