@@ -70,6 +70,7 @@ async function work(order: Order): Promise<void> {
     await takeOver(path, order.stop);
     return;
   }
+  await settleEarlier(order);
   const { record } = launch;
   begin(order, false);
 
@@ -108,23 +109,40 @@ function environment({ environment, without }: DispatchLaunch): Record<string, s
 /** How often a worker that is not a child of this process is looked at, in milliseconds. */
 const LOOK = 250;
 
+/** How an earlier dispatch stands; a worker that was never written down is looked for. */
+function found(path: string): DispatchAnswer {
+  const answer = judge(context, path, sightings(context, path), true);
+  const { status, standing } = answer;
+  if (status.worker !== null || standing !== 'unseen') return answer;
+  // Its supervisor was killed before it could write down whom it had started.
+  const pid = findMarked(status.id);
+  const pid_start = pid === undefined ? undefined : startOf(pid);
+  if (pid === undefined || pid_start === undefined) return answer;
+  judge(context, path, { kind: 'running', process: { pid, pid_start } });
+  return judge(context, path, sightings(context, path), true);
+}
+
+/**
+ * Brings an earlier attempt to its end that nobody saw: what it has left running would work beside
+ * the new worker, and its status file is about to be replaced.
+ */
+async function settleEarlier({ path, launch }: Order): Promise<void> {
+  if (launch === undefined || !host.exists(path) || found(path).standing !== 'unseen') return;
+  const { status } = judge(context, path, { kind: 'adopt', process: host.ownProcess() });
+  await finish(path, status, { observed: false }, false);
+  // It may have written until a moment ago, which is not the new worker's doing.
+  const { completion } = launch.record;
+  const seen = workers.look(completion.map((it) => it.path));
+  for (const [index, it] of completion.entries()) it.before = seen[index]?.mark ?? null;
+}
+
 /** Goes on with a dispatch whose supervisor is gone. */
 async function takeOver(path: string, stop: boolean): Promise<void> {
-  let seen = sightings(context, path);
-  let { status, standing } = judge(context, path, seen, true);
-  if (status.worker === null && standing === 'unseen') {
-    // Its supervisor was killed before it could write down whom it had started.
-    const pid = findMarked(status.id);
-    const pid_start = pid === undefined ? undefined : startOf(pid);
-    if (pid !== undefined && pid_start !== undefined) {
-      judge(context, path, { kind: 'running', process: { pid, pid_start } });
-      seen = sightings(context, path);
-      ({ status, standing } = judge(context, path, seen, true));
-    }
-  }
+  const earlier = found(path);
+  const { status, standing } = earlier;
   if (standing === 'ended') {
     await rows(path);
-    reply({ answer: judge(context, path, seen, true) });
+    reply({ answer: earlier });
     return;
   }
   if (standing === 'running' || standing === 'unknown') {

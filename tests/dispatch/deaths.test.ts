@@ -1,6 +1,6 @@
 /** Parents and supervisors that die, and what is made of the workers they leave. */
 import { spawn } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bench, isAlive, kill, until } from './support.js';
 
@@ -116,6 +116,62 @@ describe('a supervisor that dies', () => {
     const stopped = await bench.okstra('dispatch', 'stop', prompt);
     expect(stopped).toMatchObject({ exit: 0, stdout: expect.stringContaining('stopped') });
     expect(isAlive(pids.worker)).toBe(false);
+  });
+});
+
+describe('a start after a supervisor that died', () => {
+  it('finds a worker that was never written down, and starts none beside it', async () => {
+    const prompt = bench.prompt('one');
+    await start(prompt, 'hangs', '--detach');
+    const { pids, ...status } = await bench.running(prompt);
+    kill(pids.supervisor);
+    await until(() => !isAlive(pids.supervisor));
+    const starting = { ...status, state: 'starting', worker: null, started_at: null };
+    writeFileSync(`${prompt}.status.json`, JSON.stringify(starting));
+    expect(await start(prompt, 'writes')).toMatchObject({
+      exit: 3,
+      stderr: expect.stringContaining('is being worked on by hangs-worker'),
+    });
+    expect(bench.status(prompt)).toMatchObject({ id: status.id, worker: { pid: pids.worker } });
+    expect(await bench.okstra('dispatch', 'stop', prompt)).toMatchObject({ exit: 0 });
+    expect(isAlive(pids.worker)).toBe(false);
+  });
+
+  it('ends what its worker has left, and writes down how that ended', async () => {
+    const prompt = bench.prompt('one');
+    await start(prompt, 'family', '--detach');
+    const { pids, id } = await bench.running(prompt);
+    const notes = `${bench.result('one')}.pids`;
+    await until(() => existsSync(notes));
+    const [, child = 0] = JSON.parse(readFileSync(notes, 'utf8'));
+    kill(pids.supervisor);
+    kill(pids.worker);
+    await until(() => !isAlive(pids.worker) && !isAlive(pids.supervisor));
+    expect(isAlive(child)).toBe(true);
+    expect(await start(prompt, 'writes')).toMatchObject({ exit: 0 });
+    expect(isAlive(child)).toBe(false);
+    const now = bench.status(prompt);
+    expect(now).toMatchObject({ state: 'complete', attempt: 2 });
+    expect(bench.events().map(({ event, id: of }) => [event, of])).toEqual([
+      ['dispatch-started', id],
+      ['dispatch-ended', id],
+      ['dispatch-started', now.id],
+      ['dispatch-ended', now.id],
+    ]);
+  });
+
+  it('takes what was complete all the same as complete', async () => {
+    const prompt = bench.prompt('one');
+    await start(prompt, 'slow', '--detach');
+    const { pids } = await bench.running(prompt);
+    kill(pids.supervisor);
+    await until(() => !isAlive(pids.worker) && !isAlive(pids.supervisor));
+    expect(await start(prompt, 'nothing')).toMatchObject({
+      exit: 3,
+      stderr: expect.stringContaining('is complete since'),
+    });
+    expect(bench.status(prompt)).toMatchObject({ state: 'complete', attempt: 1 });
+    expect(await start(prompt, 'nothing', '--again')).toMatchObject({ exit: 4 });
   });
 });
 
