@@ -82,6 +82,14 @@ describe('how a worker ends', () => {
     expect(stderr + stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });
 
+  it('shows a last line without its end, and a letter cut short', async () => {
+    const prompt = bench.prompt('one');
+    const { stderr } = await start(prompt, 'partial', '--follow');
+    expect(stderr).toContain('end\ufffd\n');
+    const { stdout } = await bench.okstra('dispatch', 'follow', prompt);
+    expect(stdout).toMatch(/^end\ufffd\npartial-worker /);
+  });
+
   it('leaves no result of an earlier worker for its own', async () => {
     const prompt = bench.prompt('one');
     bench.write('project/results/one.md', 'from before');

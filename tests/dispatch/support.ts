@@ -101,6 +101,10 @@ const prompt = fs.readFileSync(0, 'utf8');
     fs.writeSync(2, Buffer.from('\\u001b[2Jend'));
     fs.writeFileSync(result, 'done');
   },
+  partial() {
+    fs.writeSync(1, Buffer.from([0x65, 0x6e, 0x64, 0xc3]));
+    fs.writeFileSync(result, 'done');
+  },
 })[mode]();
 `;
 

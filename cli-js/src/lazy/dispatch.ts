@@ -472,14 +472,18 @@ class Printer {
     const { bytes, skipped } = this.#log.read(MOST);
     const note = skipped === 0 ? '' : this.#line(`… ${skipped} bytes are left out here …`);
     if (skipped > 0) this.#rest = '';
-    const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
+    const isEnd = all && bytes.length === 0;
+    // At the end also the first bytes of a letter whose others never came.
+    const text = this.#rest + this.#decoder.decode(bytes, { stream: !isEnd });
     const lines = text.split(/\r\n|\n|\r/);
     this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > LONGEST || (all && bytes.length === 0 && this.#rest !== '')) {
+    if (this.#rest.length > LONGEST || (isEnd && this.#rest !== '')) {
       lines.push(this.#rest);
       this.#rest = '';
     }
-    return note + lines.map((line) => this.#line(line)).join('');
+    const shown = note + lines.map((line) => this.#line(line)).join('');
+    // Nothing means to who asks that there is nothing more: a piece without an end of line is not it.
+    return all && !isEnd && shown === '' ? this.take(all) : shown;
   }
 
   #line(text: string): string {
