@@ -253,6 +253,19 @@ describe('container up', () => {
     60_000,
   );
 
+  it('starts where the folder of all worktrees is a link', async () => {
+    const yard = new Yard(['']).engines('docker');
+    yard.done(1);
+    const disk = join(yard.shop.folder, 'disk');
+    mkdirSync(disk);
+    mkdirSync(yard.home, { recursive: true });
+    rmSync(join(yard.home, 'worktrees'), { recursive: true, force: true });
+    symlinkSync(disk, join(yard.home, 'worktrees'));
+    const up = await yard.json<Started>('up');
+    expect(up).toMatchObject({ worktree: yard.worktree, files: ['compose.yaml'] });
+    expect(await yard.json('down')).toMatchObject({ stopped: true });
+  }, 60_000);
+
   it('names the stages that do not go together', async () => {
     const yard = new Yard(['', '']).engines('docker');
     await yard.shop.stage(1, { 'a.txt': 'one\n' });

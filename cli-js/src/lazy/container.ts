@@ -19,7 +19,7 @@ import { explain, printable, printableJson, say } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
 import { HostError } from '../host/host.js';
 import { finishedStages } from './handoff.js';
-import { foreseeTask, settingsOf, type TaskFolder, taskWorktree } from './provision.js';
+import { foreseeTask, inFolder, settingsOf, type TaskFolder, taskWorktree } from './provision.js';
 import { age, type Style, table } from './stage.js';
 
 interface UpValues {
@@ -294,10 +294,14 @@ async function start(desk: Desk, envFile: string | undefined, values: UpValues):
   let facts: Partial<ContainerFacts> = { ...planned.facts, ...assembled(made, finished) };
   const request = {
     ...planned.request,
-    // Links in the folder may lead elsewhere than the commit says.
+    // Links in the folder may lead elsewhere than the commit says; the folder of all worktrees may
+    // itself be one.
     found: planned.request.found
       .filter(({ path }) => host.exists(`${made.worktree}/${path}`))
-      .map((it) => ({ ...it, real: slashes(host.realPath(`${made.worktree}/${it.path}`)) })),
+      .map((it) => {
+        const real = host.realPath(`${made.worktree}/${it.path}`);
+        return { ...it, real: inFolder(host, desk.home, real) };
+      }),
   };
   const decide = (more: Partial<UpRequest>): UpAnswer => {
     const text = recordText(desk.place, context);
