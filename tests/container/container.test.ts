@@ -177,6 +177,13 @@ describe('container up', () => {
       'deploy/app.yaml is gone, and podman-compose cannot stop anything',
     );
     yard.shop.in(yard.worktree, 'checkout', '--', 'deploy/app.yaml');
+    const foreseen = await yard.shop.ok('worktree', 'prune');
+    expect(foreseen.stdout).toContain('would not be removed: containers were started in it; stop');
+    expect(foreseen.stderr).not.toContain('--yes');
+    const dry = await yard.container('down', '--dry-run', '--remove-worktree');
+    expect(dry.exit).toBe(0);
+    expect(dry.stdout).toContain(`\nworktree  ${yard.worktree} (would be removed: `);
+    expect(existsSync(file)).toBe(true);
     const down = await yard.json('down', '--remove-worktree', '--volumes');
     expect(down).toMatchObject({ stopped: true, worktree: 'removed' });
     expect(existsSync(yard.worktree)).toBe(false);

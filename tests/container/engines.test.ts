@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PLAN } from '../scenarios/project.js';
 import { KEY, RUNNING, type Started, until, type View, Yard } from './support.js';
 
 describe('container engines', () => {
@@ -118,6 +119,31 @@ describe('container engines', () => {
     const [{ words, folder } = { words: [], folder: '' }] = yard.calls();
     expect(words.slice(3)).toEqual(['down', '--remove-orphans']);
     expect(folder).toBe(yard.shop.root);
+  }, 60_000);
+});
+
+describe('what is gone since', () => {
+  it('is not named, and what is up can be shown and stopped', async () => {
+    const yard = new Yard(['']).engines('docker');
+    yard.done(1);
+    yard.shop.write('.env', 'A=1\n');
+    const { project } = await yard.json<Started>('up', '--compose-env', '.env');
+    yard.rules({ words: ['ps'], stdout: RUNNING });
+    rmSync(join(yard.shop.root, '.env'));
+    // Nobody can read the plan any more.
+    writeFileSync(join(yard.shop.root, PLAN), '{');
+    yard.calls();
+    const shown = await yard.container('show');
+    expect(shown).toMatchObject({ exit: 0, stdout: expect.stringContaining(`${KEY}: up (docker`) });
+    expect(shown.stderr).toContain('warning: what is finished cannot be told: ');
+    const file = `${yard.worktree}/compose.yaml`;
+    const begin = ['-p', project, '-f', file, '--project-directory', yard.worktree];
+    expect(yard.calls()[0]?.words.slice(1)).toEqual([...begin, 'ps', '--all', '--format', 'json']);
+    rmSync(yard.worktree, { recursive: true });
+    await yard.container('show');
+    const bare = ['-p', project, 'ps', '--all', '--format', 'json'];
+    expect(yard.calls()[0]?.words.slice(1)).toEqual(bare);
+    expect(await yard.json('down')).toMatchObject({ stopped: true });
   }, 60_000);
 });
 

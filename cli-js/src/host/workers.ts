@@ -14,6 +14,7 @@ import { delimiter, join, resolve } from 'node:path';
 import type { PathFacts } from '../../../npm-package/src/index.js';
 import { makeFolderOf } from './durable.js';
 import { codeOf, explain, RECORD } from './fault.js';
+import { okstraHome } from './home.js';
 import { HostError, type SessionProcess } from './host.js';
 import { realPath } from './paths.js';
 import { startOf } from './processes.js';
@@ -89,6 +90,7 @@ export interface End {
   observed: boolean;
   exit_code?: number;
   signal?: string;
+  signal_number?: number;
 }
 
 /** A worker that runs. */
@@ -146,7 +148,12 @@ export function startWorker({ command, ...start }: Start): Promise<Started> {
         ends({
           observed: true,
           ...(exit_code === null ? {} : { exit_code }),
-          ...(signal === null ? {} : { signal }),
+          ...(signal === null
+            ? {}
+            : {
+                signal,
+                signal_number: process.getBuiltinModule('node:os').constants.signals[signal],
+              }),
         });
       });
     });
@@ -176,9 +183,12 @@ function supervise(order: string): Promise<string> {
           'run it again; look at the disk and the memory',
         ),
       );
+    const { OKSTRA_HOME: home, ...others } = process.env;
     const child = spawn(process.execPath, [join(__dirname, 'supervisor.cjs')], {
       // Not a folder that may be removed while it works.
       cwd: '/',
+      // A relative folder is that of the folder this process was started in.
+      env: home ? { ...others, OKSTRA_HOME: okstraHome(process.env) } : process.env,
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
       windowsHide: true,

@@ -15,7 +15,7 @@ import { wantsColor } from '../cli/color.js';
 import type { Api, Context } from '../cli/context.js';
 import { FAULT, OK, UsageError } from '../cli/exit.js';
 import { placeTask } from '../cli/project.js';
-import { explain, printable, printableJson, say } from '../cli/talk.js';
+import { explain, isPlanError, printable, printableJson, say } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
 import { HostError } from '../host/host.js';
 import { finishedStages } from './handoff.js';
@@ -70,7 +70,17 @@ function openDesk(key: string, context: Context): Desk {
   const place = api.containerPlace({ home, task_key: key });
   const text = recordText(place, context);
   const facts = { home, task_key: key, ...(text === undefined ? {} : { record: text }) };
-  return { context, api, key, root, home, place: api.containerPlace(facts) };
+  const known = api.containerPlace(facts);
+  const gone = goneOf(known.record, context);
+  const at = { context, api, key, root, home };
+  return { ...at, place: gone.length === 0 ? known : api.containerPlace({ ...facts, gone }) };
+}
+
+/** The recorded files that are gone. */
+function goneOf(record: ContainerRecord | null, { host }: Context): string[] {
+  const { files = [], env_file = null } = record ?? {};
+  const all = env_file === null ? files : [...files, env_file];
+  return all.filter((file) => !host.isFile(file));
 }
 
 function recordText({ path }: ContainerPlace, { host }: Context): string | undefined {
@@ -88,6 +98,7 @@ function factsOf({ context, key, root, home, place }: Desk): Partial<ContainerFa
     task_key: key,
     project_root: root,
     now: host.now(),
+    gone: goneOf(place.record, context),
     ...(text === undefined ? {} : { record: text }),
     ...(starter === undefined ? {} : { starter }),
   };
@@ -433,8 +444,7 @@ async function stop(desk: Desk, values: DownValues): Promise<number> {
   const { context, api, key, root } = desk;
   const { host } = context;
   const record = desk.place.record;
-  const there = (record?.files ?? []).filter((file) => host.isFile(file));
-  const decided = api.containerDown(factsOf(desk), { volumes: values.volumes, there });
+  const decided = api.containerDown(factsOf(desk), { volumes: values.volumes });
   if (decided.kind === 'needs') throw new Error('the core asks for what it has');
   const { words, environment } = decided.answer;
   if (record === null) {
@@ -459,7 +469,7 @@ async function stop(desk: Desk, values: DownValues): Promise<number> {
       if (!values.json) host.write(1, `${printable(record.project)} is down\n`);
     }
   }
-  const worktree = values.dryRun ? undefined : await leaveWorktree(desk, values, record);
+  const worktree = await leaveWorktree(desk, values, record);
   if (values.json) {
     const done = { project: desk.place.project, stopped: record !== null && !values.dryRun };
     const more = { command: words, worktree: worktree ?? null, dry_run: values.dryRun };
@@ -476,7 +486,7 @@ async function leaveWorktree(
 ): Promise<'removed' | 'kept' | undefined> {
   const { host } = context;
   if (!values.removeWorktree) {
-    if (record === null || !host.exists(record.worktree)) return undefined;
+    if (record === null || values.dryRun || !host.exists(record.worktree)) return undefined;
     if (!values.json) {
       const how = `okstra worktree remove --task-key ${key} --task`;
       say(host, `the worktree stays: ${record.worktree}; '${how}' removes it`);
@@ -485,9 +495,12 @@ async function leaveWorktree(
   }
   const { removeOne } = await import('./worktree.js');
   const which = { plan: undefined, taskKey: key, stage: undefined, task: true, force: false };
-  const { why } = await removeOne(which, context);
-  if (!values.json) host.write(1, `the worktree is removed: ${printable(why)}\n`);
-  return 'removed';
+  const { path, why } = await removeOne(which, context, values.dryRun);
+  if (!values.json) {
+    const what = values.dryRun ? `worktree  ${path} (would be removed` : 'the worktree is removed';
+    host.write(1, `${printable(`${what}: ${why}`)}${values.dryRun ? ')' : ''}\n`);
+  }
+  return values.dryRun ? undefined : 'removed';
 }
 
 /** Says how it stands. */
@@ -499,10 +512,11 @@ export async function show(key: string, values: ShowValues, context: Context): P
   try {
     finished = await finishedStages(boardOf(key, context), true);
   } catch (error) {
-    // What is up can be shown where the plan is gone.
-    if (record === null || !(error instanceof UsageError || error instanceof HostError))
-      throw error;
-    say(host, `warning: what is finished cannot be told: ${error.message}`);
+    // What is up can be shown where the plan is gone, or nobody can read it.
+    const isKnown = error instanceof UsageError || error instanceof HostError || isPlanError(error);
+    if (record === null || !isKnown) throw error;
+    const { message } = error.cause instanceof Error ? error.cause : error;
+    say(host, `warning: what is finished cannot be told: ${message}`);
   }
   let fault: unknown;
   if (record !== null) {

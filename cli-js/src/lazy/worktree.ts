@@ -612,10 +612,10 @@ export async function prune(
       for (const [index, line] of plan.lines.entries()) {
         const it = known[index];
         const failed =
-          yes && line.fate === 'remove' && it !== undefined
+          line.fate === 'remove' && it !== undefined
             ? await attempt(async () => {
                 if (!force) wantNoContainers(at, line);
-                await removeAll(at, git, line.actions, it.links);
+                if (yes) await removeAll(at, git, line.actions, it.links);
               })
             : undefined;
         all.push({ line, ...(failed === undefined ? {} : { failed }) });
@@ -630,13 +630,13 @@ export async function prune(
       failed: failed ?? null,
     }));
     host.write(1, `${printableJson({ done: yes, worktrees })}\n`);
-    return failures === 0 ? OK : FINDINGS;
+    return failures === 0 || !yes ? OK : FINDINGS;
   }
-  const goes = all.filter(({ line }) => line.fate === 'remove').length;
+  const goes = all.filter(({ line }) => line.fate === 'remove').length - failures;
   for (const { line, failed } of all) {
     const what =
       failed !== undefined
-        ? `not removed: ${failed}`
+        ? `${yes ? 'not removed' : 'would not be removed'}: ${failed}`
         : line.fate === 'keep'
           ? `kept: ${line.why}`
           : `${yes ? 'removed' : 'would be removed'}: ${line.why}`;
@@ -644,7 +644,7 @@ export async function prune(
   }
   if (all.length === 0) host.write(1, 'no worktrees\n');
   else if (!yes && goes > 0) say(host, 'nothing was removed; add --yes to do it');
-  return failures === 0 ? OK : FINDINGS;
+  return failures === 0 || !yes ? OK : FINDINGS;
 }
 
 function nameOf({ task_key, stage }: { task_key: string | null; stage: number | null }): string {
@@ -677,25 +677,27 @@ export async function remove(
   return OK;
 }
 
-/** Removes a worktree and says what became of it. */
+/** Removes a worktree and says what became of it; with `dry` what would, its containers apart. */
 export async function removeOne(
   values: One & { force: boolean },
   context: Context,
+  dry = false,
 ): Promise<PruneLine> {
   const at = registered(context);
   const { task, entry } = oneOf(at, values);
   const { force } = values;
   const only = values.task ? 0 : (values.stage ?? 0);
   const git = await context.host.git();
-  return undisturbed(boardOf(at, task), 'worktree remove', async () => {
+  const work = async () => {
     const [now] = tasksOf(at, task.task_key);
     const [it] = now === undefined ? [] : await gather(at, git, now, { only, force });
     if (it === undefined) throw new UsageError('the worktree is not registered any more');
-    if (!force) wantNoContainers(at, { task_key: task.task_key, ...entry });
+    if (!force && !dry) wantNoContainers(at, { task_key: task.task_key, ...entry });
     const line = at.api.removeWorktree(it.facts, { force });
-    await removeAll(at, git, line.actions, it.links);
+    if (!dry) await removeAll(at, git, line.actions, it.links);
     return line;
-  });
+  };
+  return dry ? work() : undisturbed(boardOf(at, task), 'worktree remove', work);
 }
 
 /** Refuses where containers were started in a worktree: they would lose the ground under them. */

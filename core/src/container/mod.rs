@@ -51,12 +51,15 @@ pub struct ContainerFacts {
     /// What became of the process that a record names which says `starting`: `alive`, `gone` or
     /// `unknown`.
     pub starter: Option<String>,
+    /// Those of the recorded files that are gone, the one with variables included.
+    pub gone: Vec<String>,
     /// The time.
     pub now: String,
 }
 
 decode!(optional ContainerFacts {
-    home, task_key, project_root, worktree, branch, base, head, stages, record, starter, now
+    home, task_key, project_root, worktree, branch, base, head, stages, record, starter, gone,
+    now
 });
 
 /// Where the containers of a task are known.
@@ -81,7 +84,7 @@ pub fn container_place(facts: &ContainerFacts) -> Result<ContainerPlace, OkstraE
     let project = project_name(&facts.home, &facts.task_key)?;
     let path = record_path(&facts.home, &project);
     let record = record::read(&path, facts)?;
-    let ps = record.as_ref().and_then(up::ps_words);
+    let ps = record.as_ref().and_then(|record| up::ps_words(facts, record));
     Ok(ContainerPlace { files: files::names(), project, path, record, ps })
 }
 

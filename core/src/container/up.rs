@@ -144,11 +144,9 @@ pub fn container_up(
 pub struct DownRequest {
     /// Whether the volumes go too, with what is in them.
     pub volumes: bool,
-    /// Those of the recorded files that are there.
-    pub there: Vec<String>,
 }
 
-decode!(optional DownRequest { volumes, there });
+decode!(optional DownRequest { volumes });
 
 /// What is stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -176,17 +174,11 @@ pub fn container_down(
     };
     not_starting(facts, Some(&record))?;
     let engine = known(&path, &record)?;
-    let gone = record.files.iter().find(|file| !request.there.contains(file));
-    let files = match gone {
-        Some(file) if !engine.docker => {
-            let (path, engine) = (file.clone(), engine.name.to_owned());
-            return Err(ContainerRefusal::FileGone { path, engine }.into());
-        }
-        // Docker knows the containers of a project by its name.
-        Some(_) => &[][..],
-        None => record.files.as_slice(),
-    };
-    let mut words = begin(engine, &record.project, files, record.env_file.as_deref());
+    if let (Some(file), false) = (gone_file(facts, &record), engine.docker) {
+        let (path, engine) = (file.clone(), engine.name.to_owned());
+        return Err(ContainerRefusal::FileGone { path, engine }.into());
+    }
+    let mut words = begin_again(facts, engine, &record);
     words.extend(["down", "--remove-orphans"].map(str::to_owned));
     if request.volumes {
         words.push(String::from("--volumes"));
@@ -204,9 +196,9 @@ pub fn container_down(
 }
 
 /// What asks the engine for the state of what is recorded.
-pub(super) fn ps_words(record: &ContainerRecord) -> Option<Vec<String>> {
+pub(super) fn ps_words(facts: &ContainerFacts, record: &ContainerRecord) -> Option<Vec<String>> {
     let engine = engine::named(&record.engine)?;
-    let mut words = begin(engine, &record.project, &record.files, record.env_file.as_deref());
+    let mut words = begin_again(facts, engine, record);
     words.push(String::from("ps"));
     if engine.docker {
         // What has ended is shown as well; podman-compose shows it always, and does not know this.
@@ -214,6 +206,20 @@ pub(super) fn ps_words(record: &ContainerRecord) -> Option<Vec<String>> {
     }
     words.extend(["--format", "json"].map(str::to_owned));
     Some(words)
+}
+
+/// A recorded compose file that is gone.
+fn gone_file<'a>(facts: &ContainerFacts, record: &'a ContainerRecord) -> Option<&'a String> {
+    record.files.iter().find(|file| facts.gone.contains(file))
+}
+
+/// The words that a call about what was started begins with, made of what is still there.
+fn begin_again(facts: &ContainerFacts, engine: Engine, record: &ContainerRecord) -> Vec<String> {
+    // Docker knows the containers of a project by its name.
+    let is_needless = engine.docker && gone_file(facts, record).is_some();
+    let files = if is_needless { &[][..] } else { record.files.as_slice() };
+    let env_file = record.env_file.as_ref().filter(|file| !facts.gone.contains(file));
+    begin(engine, &record.project, files, env_file.map(String::as_str))
 }
 
 /// The words that every call about a project begins with. No files are named where there are none.
@@ -300,6 +306,7 @@ mod tests {
             stages: vec![StageHead { stage: 1, head: Some(text("c1")) }],
             record: None,
             starter: None,
+            gone: Vec::new(),
             now: text("2026-01-02T03:04:05.000Z"),
         }
     }
@@ -382,9 +389,10 @@ mod tests {
                 place.ps.unwrap_or_default().join(" ").ends_with("compose.yaml ps --format json")
             );
         }
-        let down = |there: &[&str], volumes| {
-            let there = there.iter().map(|&it| it.to_owned()).collect();
-            match container_down(&facts, &DownRequest { volumes, there }) {
+        let down = |gone: &[&str], volumes| {
+            let gone = gone.iter().map(|&it| it.to_owned()).collect();
+            let facts = ContainerFacts { gone, ..facts.clone() };
+            match container_down(&facts, &DownRequest { volumes }) {
                 Ok(Decision::Decided { effects, answer, .. }) => {
                     assert!(matches!(effects.as_slice(), [Effect::Remove { .. }]));
                     Ok(answer.words.join(" "))
@@ -393,21 +401,37 @@ mod tests {
                 Err(error) => Err(error.to_string()),
             }
         };
-        let words = down(&["/w/compose.yaml"], true).unwrap_or_default();
+        let words = down(&[], true).unwrap_or_default();
         assert!(words.ends_with("-f /w/compose.yaml down --remove-orphans --volumes"), "{words}");
-        assert!(down(&[], false).is_err_and(|it| it.contains("cannot stop anything without it")));
+        let refused = down(&["/w/compose.yaml"], false);
+        assert!(refused.is_err_and(|it| it.contains("cannot stop anything without it")));
     }
 
     #[test]
-    fn docker_needs_no_file_to_stop() {
+    fn what_is_gone_is_not_named() {
         let mut facts = facts();
-        let (_, text) = up(&facts, &request("docker", Phase::Up)).unwrap_or_default();
+        let mut named = request("docker", Phase::Up);
+        named.env_file = Some(String::from("/p/.env"));
+        let (_, text) = up(&facts, &named).unwrap_or_default();
         facts.record = Some(text);
-        let Ok(Decision::Decided { answer, .. }) = container_down(&facts, &DownRequest::default())
-        else {
-            panic!("decided");
-        };
-        assert_eq!(answer.words.get(2..).unwrap_or_default().len(), 4, "{:?}", answer.words);
+        let file = "-f /w/compose.yaml --project-directory /w";
+        for (gone, wanted) in [
+            (vec![], format!("{file} --env-file /p/.env ")),
+            (vec!["/p/.env"], format!("{file} ")),
+            (vec!["/w/compose.yaml"], String::new()),
+        ] {
+            facts.gone = gone.into_iter().map(str::to_owned).collect();
+            let Ok(Decision::Decided { answer, .. }) =
+                container_down(&facts, &DownRequest::default())
+            else {
+                panic!("decided");
+            };
+            let place = container_place(&facts).unwrap_or_else(|error| panic!("{error}"));
+            let start = format!("docker compose -p {} {wanted}", place.project);
+            assert_eq!(answer.words.join(" "), format!("{start}down --remove-orphans"));
+            let ps = place.ps.unwrap_or_default().join(" ");
+            assert_eq!(ps, format!("{start}ps --all --format json"));
+        }
     }
 
     #[test]

@@ -114,6 +114,8 @@ pub struct DispatchEvent {
     pub exit_code: Option<u32>,
     /// The signal that ended it.
     pub signal: Option<String>,
+    /// The number of that signal on the host's system.
+    pub signal_number: Option<u32>,
     /// What lies at the paths that have to be there.
     pub seen: Vec<PathFacts>,
     /// Processes of the worker that could not be ended.
@@ -137,6 +139,7 @@ decode!(DispatchEvent {
     observed,
     exit_code,
     signal,
+    signal_number,
     seen,
     left,
     log
@@ -294,6 +297,7 @@ fn end(event: &DispatchEvent, status: &mut DispatchStatus) {
     status.ended_at = Some(event.now.clone());
     status.exit_code = event.exit_code;
     status.signal.clone_from(&event.signal);
+    status.signal_number = event.signal_number;
     status.left.clone_from(&event.left);
 }
 
@@ -398,15 +402,18 @@ const STARTED: &str = "dispatch-started";
 const ENDED: &str = "dispatch-ended";
 
 /// Signals with the numbers they have everywhere.
-const SIGNALS: [(&str, u32); 9] = [
+const SIGNALS: [(&str, u32); 12] = [
     ("SIGHUP", 1),
     ("SIGINT", 2),
     ("SIGQUIT", 3),
     ("SIGILL", 4),
+    ("SIGTRAP", 5),
     ("SIGABRT", 6),
     ("SIGFPE", 8),
     ("SIGKILL", 9),
     ("SIGSEGV", 11),
+    ("SIGPIPE", 13),
+    ("SIGALRM", 14),
     ("SIGTERM", 15),
 ];
 
@@ -428,7 +435,9 @@ fn exit_status(status: &DispatchStatus, standing: Standing) -> u32 {
         },
         DispatchState::Killed => {
             let signal = status.signal.as_deref().unwrap_or_default();
-            128 + SIGNALS.iter().find(|(name, _)| *name == signal).map_or(0, |(_, number)| *number)
+            let known = SIGNALS.iter().find(|(name, _)| *name == signal).map(|(_, number)| *number);
+            // An exit status is one byte.
+            128 + status.signal_number.or(known).filter(|number| *number < 128).unwrap_or_default()
         }
         DispatchState::TimedOut => 124,
         DispatchState::Stopped => 143,
@@ -529,6 +538,7 @@ mod tests {
             ended_at: None,
             exit_code: None,
             signal: None,
+            signal_number: None,
             stopped_by: None,
             missing: Vec::new(),
             left: Vec::new(),
@@ -555,6 +565,7 @@ mod tests {
             observed: false,
             exit_code: None,
             signal: None,
+            signal_number: None,
             seen: Vec::new(),
             left: Vec::new(),
             log: None,
@@ -687,6 +698,26 @@ mod tests {
             };
             assert_eq!(if_unchanged.as_deref(), Some(before.text().as_str()));
             assert_eq!(DispatchStatus::read(text, "s"), Ok(answer.status));
+        }
+    }
+
+    #[test]
+    fn a_signal_is_told_by_its_number() {
+        for (signal, signal_number, wanted) in [
+            ("SIGPIPE", None, 141),
+            ("SIGALRM", Some(14), 142),
+            ("SIGUSR1", Some(10), 138),
+            ("SIGUSR1", Some(30), 158),
+            ("SIGUSR1", None, 128),
+        ] {
+            let ended = DispatchEvent {
+                observed: true,
+                signal: Some(signal.to_owned()),
+                signal_number,
+                ..event(Kind::Ended, Some(running().text()))
+            };
+            let (answer, _) = ask(&ended).unwrap();
+            assert_eq!(answer.exit_status, wanted, "{signal} {signal_number:?}");
         }
     }
 

@@ -161,6 +161,7 @@ pub fn plan_dispatch(
             ended_at: None,
             exit_code: None,
             signal: None,
+            signal_number: None,
             stopped_by: None,
             missing: Vec::new(),
             left: Vec::new(),

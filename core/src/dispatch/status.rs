@@ -157,6 +157,8 @@ pub struct DispatchStatus {
     pub exit_code: Option<u32>,
     /// The signal that ended it.
     pub signal: Option<String>,
+    /// The number of that signal on the system where it ended.
+    pub signal_number: Option<u32>,
     /// Why okstra has asked it to end: `time-limit` or `request`.
     pub stopped_by: Option<String>,
     /// What is missing in the end.
@@ -191,6 +193,7 @@ decode!(DispatchStatus {
     ended_at,
     exit_code,
     signal,
+    signal_number,
     stopped_by,
     missing,
     left,

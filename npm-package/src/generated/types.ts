@@ -973,6 +973,10 @@ export type ContainerFacts = {
    */
   starter?: string;
   /**
+   * Those of the recorded files that are gone, the one with variables included.
+   */
+  gone: Array<string>;
+  /**
    * The time.
    */
   now: string;
@@ -1375,6 +1379,10 @@ export type DispatchEvent = {
    */
   signal?: string;
   /**
+   * The number of that signal on the host's system.
+   */
+  signal_number?: number;
+  /**
    * What lies at the paths that have to be there.
    */
   seen: Array<PathFacts>;
@@ -1632,6 +1640,10 @@ export type DispatchStatus = {
    */
   signal: string | null;
   /**
+   * The number of that signal on the system where it ended.
+   */
+  signal_number: number | null;
+  /**
    * Why okstra has asked it to end: `time-limit` or `request`.
    */
   stopped_by: string | null;
@@ -1827,10 +1839,6 @@ export type DownRequest = {
    * Whether the volumes go too, with what is in them.
    */
   volumes: boolean;
-  /**
-   * Those of the recorded files that are there.
-   */
-  there: Array<string>;
 };
 
 /**
