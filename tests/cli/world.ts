@@ -276,6 +276,10 @@ export class World implements Host {
     return { choose: ask, write: ask };
   }
 
+  height(): number {
+    return 24;
+  }
+
   width(): number {
     return this.columns;
   }

@@ -1,6 +1,7 @@
 /** Parents and supervisors that die, and what is made of the workers they leave. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bench, isAlive, kill, until } from './support.js';
 
@@ -172,6 +173,43 @@ describe('a start after a supervisor that died', () => {
     });
     expect(bench.status(prompt)).toMatchObject({ state: 'complete', attempt: 1 });
     expect(await start(prompt, 'nothing', '--again')).toMatchObject({ exit: 4 });
+  });
+});
+
+describe('what goes wrong with one', () => {
+  it('keeps nobody from looking after the others', async () => {
+    const prompt = bench.prompt('one');
+    await start(prompt, 'slow', '--detach');
+    const { pids } = await bench.running(prompt);
+    kill(pids.supervisor);
+    await until(() => !isAlive(pids.supervisor));
+    writeFileSync(`${bench.prompt('bad')}.status.json`, '{');
+    // The log of the run cannot be written either.
+    const log = join(bench.run, 'logs/lead-events.jsonl');
+    rmSync(log);
+    mkdirSync(log);
+    const resumed = await bench.okstra('dispatch', 'resume', bench.run);
+    expect(resumed).toMatchObject({
+      exit: 2,
+      stdout: expect.stringMatching(/^slow-worker .*complete/),
+      stderr: expect.stringContaining('bad.md.status.json: not usable'),
+    });
+    expect(resumed.stderr).toContain('lead-events.jsonl');
+    expect(bench.status(prompt).state).toBe('complete');
+  });
+
+  it('while it is waited for', async () => {
+    const [one, two] = [bench.prompt('one'), bench.prompt('two')];
+    const { ended } = bench.begin(['dispatch', 'start', one, two, '--cli', 'slow']);
+    await bench.running(one);
+    await bench.running(two);
+    writeFileSync(`${one}.status.json`, '{');
+    const { exit, stdout, stderr } = await ended;
+    expect({ exit, stdout }).toMatchObject({
+      exit: 2,
+      stdout: expect.stringMatching(/^slow-worker .*two\.md .*complete/),
+    });
+    expect(stderr.match(/not usable/g)).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Workers that write, fail, hang, die and ignore signals, and prompts that are refused. */
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bench, isAlive, kill, until } from './support.js';
@@ -20,6 +21,7 @@ describe('how a worker ends', () => {
     ['nothing', [], 4, 'incomplete', /ended with 0 after \d+ s; results\/one.md is missing$/],
     ['empty', [], 4, 'incomplete', /ended with 0 after \d+ s; results\/one.md is empty$/],
     ['dies', [], 139, 'killed', /killed by SIGSEGV after \d+ s$/],
+    ['signals', [], 128 + constants.signals.SIGUSR2, 'killed', /killed by SIGUSR2 after \d+ s$/],
     ['hangs', ['--time-limit', '1s'], 124, 'timed-out', /timed out after \d+ s; .* is missing$/],
     ['stubborn', ['--time-limit', '1s'], 124, 'timed-out', /timed out after \d+ s; .* is missing$/],
     ['obeys', ['--time-limit', '1s'], 124, 'timed-out', /timed out after \d+ s$/],
@@ -60,6 +62,24 @@ describe('how a worker ends', () => {
     expect(role).toBe('executor');
     expect(seen.env).toMatchObject({ KEPT: 'yes', OKSTRA_DISPATCH: id });
     for (const name of Object.keys(env).slice(0, 5)) expect(seen.env).not.toHaveProperty(name);
+  });
+
+  it.each(['home', './x/../home'])('with a folder of okstra that is named %s', async (home) => {
+    const prompt = bench.prompt('one');
+    const words = ['dispatch', 'start', prompt, '--cli', 'writes'];
+    mkdirSync(join(bench.folder, 'x'));
+    const ended = await bench.begin(words, { OKSTRA_HOME: home }).ended;
+    expect(ended).toMatchObject({ exit: 0 });
+    expect(JSON.parse(bench.readResult('one')).env.OKSTRA_HOME).toBe(join(bench.folder, 'home'));
+  });
+
+  it('is looked for where its own settings say', async () => {
+    mkdirSync(join(bench.folder, 'tools'));
+    symlinkSync(join(bench.folder, 'worker.cjs'), join(bench.folder, 'tools/tool'));
+    const environment = { PATH: `${bench.folder}/tools:${process.env.PATH}` };
+    const mine = { command: ['tool', 'writes', '{result}'], environment };
+    bench.write('home/config.json', JSON.stringify({ workers: { mine } }));
+    expect(await start(bench.prompt('one'), 'mine')).toMatchObject({ exit: 0 });
   });
 
   it('leaves its output as it was in the log, and harmless on the screen', async () => {
@@ -254,6 +274,26 @@ describe('nothing is started', () => {
       ...['writes', bench.result('one'), '--model', 'o3'],
     ]);
     expect(existsSync(`${prompt}.status.json`)).toBe(false);
+  });
+
+  it('nor stopped in a dry run of stop', async () => {
+    const prompt = bench.prompt('one');
+    await start(prompt, 'hangs', '--detach');
+    const { pids } = await bench.running(prompt);
+    await until(() => bench.events().length === 1);
+    rmSync(join(bench.run, 'logs/lead-events.jsonl'));
+    const dry = await bench.okstra('dispatch', 'stop', prompt, '--dry-run');
+    expect(dry).toMatchObject({
+      exit: 0,
+      stdout: `would be stopped: hangs-worker  ${prompt}  running\n`,
+      stderr: 'okstra: dry run: nothing was stopped\n',
+    });
+    expect([isAlive(pids.worker), bench.events()]).toEqual([true, []]);
+    const json = await bench.okstra('dispatch', 'stop', prompt, '--dry-run', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      dry_run: true,
+      dispatches: [{ standing: 'running' }],
+    });
   });
 
   it('where nothing was dispatched, each command says so', async () => {

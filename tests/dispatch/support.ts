@@ -60,6 +60,11 @@ const prompt = fs.readFileSync(0, 'utf8');
     fs.writeFileSync(result, 'done');
     process.kill(process.pid, 'SIGSEGV');
   },
+  signals() {
+    fs.writeFileSync(result, 'done');
+    process.kill(process.pid, 'SIGUSR2');
+    setInterval(() => {}, 1000);
+  },
   obeys() {
     process.on('SIGTERM', () => {
       fs.writeFileSync(result, 'saved in time');

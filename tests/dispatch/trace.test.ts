@@ -79,17 +79,36 @@ it('no pane is opened where none is wanted, and none is missed where there is no
   expect(lost).toMatchObject({ exit: 0, stderr: expect.stringContaining('no trace pane: ') });
 });
 
-it('on a terminal one line for each worker changes in its place', async () => {
-  const prompts = ['one', 'two'].map((name) => bench.prompt(name));
-  const words = [...bench.words, 'dispatch', 'start', ...prompts, '--cli', 'hangs', '--no-trace'];
-  const run = ['--time-limit', '4s'];
+/** Starts prompts in a pane of its own. */
+function inPane(size: readonly string[], ...more: string[]): string {
+  const words = [...bench.words, 'dispatch', 'start', ...more, '--cli', 'hangs', '--no-trace'];
   const environment = Object.entries(bench.env).flatMap(([name, value]) => [
     '-e',
     `${name}=${value}`,
   ]);
-  const options = ['-d', '-P', '-F', '#{pane_id}', ...environment, '-c', bench.folder];
-  const pane = bench.tmux(SERVER, 'split-window', ...options, '--', ...words, ...run);
+  const options = ['-d', '-P', '-F', '#{pane_id}', ...size, ...environment, '-c', bench.folder];
+  const pane = bench.tmux(SERVER, 'split-window', ...options, '--', ...words);
   bench.tmux(SERVER, 'set-option', '-p', '-t', pane, 'remain-on-exit', 'on');
+  return pane;
+}
+
+it('on a terminal with less rows than workers each line is drawn once', async () => {
+  const prompts = ['1', '2', '3', '4', '5', '6'].map((name) => bench.prompt(name));
+  const pane = inPane(['-l', '5'], ...prompts, '--time-limit', '5s');
+  const lines = (word: string) =>
+    screen(pane)
+      .split('\n')
+      .filter((line) => line.includes(word));
+  await until(() => lines('running 0:02').length === 3);
+  expect(lines('running')).toHaveLength(3);
+  expect(lines('… and 3 more')).toHaveLength(1);
+  await until(() => lines('timed out').length === 6);
+  expect(lines('running')).toEqual([]);
+});
+
+it('on a terminal one line for each worker changes in its place', async () => {
+  const prompts = ['one', 'two'].map((name) => bench.prompt(name));
+  const pane = inPane([], ...prompts, '--time-limit', '4s');
   const lines = (word: string) =>
     screen(pane)
       .split('\n')

@@ -88,6 +88,8 @@ export interface Host {
   prompts(): Promise<Prompts>;
   /** The columns of the terminal, or what COLUMNS says, or 80. */
   width(): number;
+  /** The rows of the terminal at standard error, or 24. */
+  height(): number;
   /**
    * Calls back after any of the files changed, appeared or vanished, until it is closed. A path
    * that ends with `/` stands for every file in that folder.

@@ -13,7 +13,7 @@ import { hostName, startOf, stateOf } from './processes.js';
 import { removeFile, removeFolder } from './remove.js';
 import { sessionProcess } from './session.js';
 import { noteClaim, readSession } from './sessions.js';
-import { isInteractive, isTerminal, width, write } from './terminal.js';
+import { height, isInteractive, isTerminal, width, write } from './terminal.js';
 
 export const nodeHost: Host = {
   env: process.env,
@@ -35,6 +35,7 @@ export const nodeHost: Host = {
   isTerminal,
   isInteractive,
   width,
+  height,
   onInterrupt,
   gitTree,
   runProgram,

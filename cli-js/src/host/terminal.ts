@@ -68,3 +68,9 @@ export function width(): number {
   if (columns !== undefined && columns > 0) return columns;
   return Number.isInteger(said) && said > 0 ? said : 80;
 }
+
+/** The rows of the terminal at standard error, or 24. */
+export function height(): number {
+  const rows = isTerminal(2) ? process.stderr.rows : undefined;
+  return rows !== undefined && rows > 0 ? rows : 24;
+}

@@ -117,7 +117,9 @@ async function start(desk: Desk, args: readonly string[], values: StartValues): 
       };
       judge(context, named.path, begin, true);
       const [program = ''] = record.command;
-      if (!workers.hasProgram(program, record.worktree, host.env)) {
+      // The worker's own settings decide where programs are looked for.
+      const env = { ...host.env, ...Object.fromEntries(launch.environment) };
+      if (!workers.hasProgram(program, record.worktree, env)) {
         throw new HostError('other', program, 'no such program', launch.help);
       }
       launches.push({ named, launch });
@@ -276,19 +278,37 @@ async function watch(
   const { context, host } = desk;
   const screen = new Screen(desk, named, values);
   const orphans = new Map<string, number>();
+  // With these nothing more can be done from here; the others are waited for all the same.
+  const given = new Set<string>();
   try {
     for (;;) {
-      const seen = named.map((it) => ({ ...it, answer: lookAt(context, it.path) }));
+      const seen = named.flatMap((it) => {
+        if (given.has(it.path)) return [];
+        try {
+          return [{ ...it, answer: lookAt(context, it.path) }];
+        } catch {
+          // What is wrong with it is said in the end.
+          given.add(it.path);
+          return [];
+        }
+      });
       screen.show(seen);
       for (const { path, answer } of seen) {
         if (answer === undefined || !['orphaned', 'unseen'].includes(answer.standing)) continue;
         // Its supervisor has died: another takes over. One that dies at once is no use.
         const times = orphans.get(path) ?? 0;
         orphans.set(path, times + 1);
-        if (times === 3) throw supervisorsDie(path);
-        await takeOver(desk, path, false);
+        try {
+          if (times === 3) throw supervisorsDie(path);
+          await takeOver(desk, path, false);
+        } catch (error) {
+          screen.clear();
+          status = Math.max(status, explain(host, error));
+          given.add(path);
+        }
       }
-      if (seen.every(({ answer }) => answer === undefined || isOver(answer))) break;
+      const left = seen.filter(({ path }) => !given.has(path));
+      if (left.every(({ answer }) => answer === undefined || isOver(answer))) break;
       if (interrupt.isAsked) {
         say(host, "the workers go on; 'okstra dispatch resume' waits for them, 'stop' ends them");
         return 130;
@@ -313,17 +333,21 @@ async function ended(
   { json }: { json: boolean },
   status: number = OK,
 ): Promise<number> {
-  for (const { path } of named.filter((it) => host.exists(it.path))) {
-    // A supervisor writes them a moment after the status: whoever is told of an end finds its row.
-    await recordRows(context, path).catch((error) => explain(host, error));
+  const answers: { name: string; answer: DispatchAnswer }[] = [];
+  for (const { name, path } of named) {
+    try {
+      const answer = lookAt(context, path);
+      if (answer === undefined) {
+        const help = 'look whether its worker runs; nothing else is known of it';
+        throw new HostError('other', path, 'it was taken away', help);
+      }
+      answers.push({ name, answer });
+      // A supervisor writes them a moment after the status: whoever is told of an end finds its row.
+      await recordRows(context, path).catch((error) => explain(host, error));
+    } catch (error) {
+      status = Math.max(status, explain(host, error));
+    }
   }
-  const answers = named.flatMap(({ name, path }) => {
-    const answer = lookAt(context, path);
-    if (answer !== undefined) return [{ name, answer }];
-    const help = 'look whether its worker runs; nothing else is known of it';
-    status = explain(host, new HostError('other', path, 'it was taken away', help));
-    return [];
-  });
   if (json) {
     const dispatches = answers.map(({ answer }) => shown(answer));
     host.write(1, `${printableJson({ dispatches })}\n`);
@@ -412,28 +436,43 @@ class Screen {
 
   #redraw(seen: readonly SeenDispatch[]): void {
     const width = Math.max(20, this.#host.width() - 1);
-    const lines = seen.flatMap((it) => {
+    // What has scrolled out of the terminal cannot be written to again.
+    const room = Math.max(1, this.#host.height() - 1);
+    const there = seen.filter(({ answer }) => answer !== undefined);
+    const last = ({ answer }: SeenDispatch) => Number(answer !== undefined && isOver(answer));
+    const fits = there.length <= room;
+    const chosen = fits
+      ? there
+      : [...there].sort((one, other) => last(one) - last(other)).slice(0, room - 1);
+    const lines = chosen.flatMap((it) => {
       const { name, answer } = it;
       if (answer === undefined) return [];
       const { status } = answer;
       const time = isOver(answer) ? '' : ` ${spanSince(status.started_at, this.#host.now())}`;
-      const last = isOver(answer) ? '' : lastLine(this.#log(it));
+      const said = isOver(answer) ? '' : lastLine(this.#log(it));
       // The folder takes more room than a line has, and is the same for most.
       const file = name.slice(name.lastIndexOf('/') + 1);
-      const parts = [`${status.cli}-${status.role}`, file, `${answer.words}${time}`, last];
+      const parts = [`${status.cli}-${status.role}`, file, `${answer.words}${time}`, said];
       return [cut(parts.map(clean).join('  ').trimEnd(), width)];
     });
+    if (!fits) lines.push(`… and ${there.length - chosen.length} more`);
+    // Lines from before that are not needed any more are emptied.
+    while (lines.length < Math.min(this.#lines, room)) lines.push('');
     const up = this.#lines === 0 ? '' : UP(this.#lines);
     this.#host.write(2, up + lines.map((line) => `${CLEAR_LINE}${line}\n`).join(''));
     this.#lines = lines.length;
   }
 
-  /** Takes the live lines away: the answer follows. */
+  /** Takes the live lines away: something else follows. */
+  clear(): void {
+    if (!this.#isLive || this.#lines === 0) return;
+    const blank = `${CLEAR_LINE}\n`.repeat(this.#lines);
+    this.#host.write(2, UP(this.#lines) + blank + UP(this.#lines));
+    this.#lines = 0;
+  }
+
   close(): void {
-    if (this.#isLive && this.#lines > 0) {
-      const blank = `${CLEAR_LINE}\n`.repeat(this.#lines);
-      this.#host.write(2, UP(this.#lines) + blank + UP(this.#lines));
-    }
+    this.clear();
     for (const log of this.#logs.values()) log.close();
   }
 }
@@ -536,14 +575,22 @@ async function follow(
 // --- resume, show, stop
 
 async function resume(desk: Desk, args: readonly string[], values: WatchValues): Promise<number> {
-  const interrupt = new Interrupt(desk.host);
-  const named = find(desk.host, args);
-  for (const it of named) {
-    judgeThere(desk.context, it);
-    // What a supervisor could not write down any more.
-    await recordRows(desk.context, it.path);
+  const { context, host } = desk;
+  const interrupt = new Interrupt(host);
+  const named: Named[] = [];
+  let status = OK as number;
+  for (const it of find(host, args)) {
+    try {
+      judgeThere(context, it);
+      named.push(it);
+    } catch (error) {
+      status = Math.max(status, explain(host, error));
+      continue;
+    }
+    // What a supervisor could not write down any more. A worker needs looking after all the same.
+    await recordRows(context, it.path).catch((error) => explain(host, error));
   }
-  return watch(desk, named, values, interrupt);
+  return named.length === 0 ? status : watch(desk, named, values, interrupt, status);
 }
 
 function show(
@@ -575,11 +622,12 @@ async function stop(
 ): Promise<number> {
   const { context, host } = desk;
   const named = find(host, args);
+  if (dryRun) return foreseeStop(desk, named, json);
   let status = OK as number;
   const stopped: Named[] = [];
   for (const it of named) {
     const { standing } = judgeThere(context, it);
-    if (standing === 'ended' || dryRun) continue;
+    if (standing === 'ended') continue;
     if (standing === 'unknown') {
       const help = 'ask on the machine where it was started';
       const message = 'its processes cannot be judged from here';
@@ -588,13 +636,38 @@ async function stop(
     }
     stopped.push(it);
   }
-  await Promise.all(stopped.map((it) => end(desk, it)));
-  if (status === OK && named.length > stopped.length && !dryRun)
-    say(host, 'some were over already');
+  const wereOver = status === OK && named.length > stopped.length;
+  const failed = (error: unknown) => {
+    status = Math.max(status, explain(host, error));
+  };
+  await Promise.all(stopped.map((it) => end(desk, it).catch(failed)));
+  if (wereOver) say(host, 'some were over already');
   const exit = await ended(desk, named, { json }, status);
   const left = named.some(({ path }) => (lookAt(context, path)?.status.left.length ?? 0) > 0);
   // What is asked for is that they are gone.
   return status !== OK ? exit : left ? FAULT : OK;
+}
+
+/** Says which would be ended, and changes nothing. */
+function foreseeStop({ context, host }: Desk, named: readonly Named[], json: boolean): number {
+  const answers = named.map((it) => ({ ...it, answer: judgeThere(context, it) }));
+  if (json) {
+    const dispatches = answers.map(({ answer }) => shown(answer));
+    host.write(1, `${printableJson({ dispatches, dry_run: true })}\n`);
+    return OK;
+  }
+  for (const { name, answer } of answers) {
+    const { standing } = answer;
+    const what =
+      standing === 'ended'
+        ? 'is over already'
+        : standing === 'unknown'
+          ? 'cannot be stopped from here'
+          : 'would be stopped';
+    host.write(1, `${what}: ${lineOf(name, answer)}\n`);
+  }
+  say(host, 'dry run: nothing was stopped');
+  return OK;
 }
 
 /** Ends one dispatch; answers when it is over. */
