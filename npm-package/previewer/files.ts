@@ -35,8 +35,7 @@ export async function factsOf(
   const sorted = sort(files);
   const plan = await planOf(sorted, files);
   if (!plan && sorted.ledgers.length === 0 && sorted.evidence.length === 0) return undefined;
-  const isOther =
-    plan !== undefined && before?.plan != null && name(before.plan.path) !== name(plan.path);
+  const isOther = plan !== undefined && before?.plan != null && !samePlan(before.plan, plan);
   const old = isOther ? null : before;
   const shown = plan ?? old?.plan ?? null;
   const near = (file: PreviewFile) => shared(file.path, shown?.path ?? '');
@@ -60,6 +59,19 @@ export async function factsOf(
     fault: null,
   };
 }
+
+/**
+ * Whether two files are one plan. Plans of different tasks often have one name: what is in folders
+ * has to be at one place, and of anything else the title decides.
+ */
+function samePlan(a: PreviewFile, b: PreviewFile): boolean {
+  if (a.path.includes('/') && b.path.includes('/')) return a.path === b.path;
+  return name(a.path) === name(b.path) && heading(a.text) === heading(b.text);
+}
+
+/** The first heading of the highest level. */
+const heading = (text: string): string | undefined =>
+  /^ {0,3}#[ \t]+(.*)$/m.exec(text)?.[1]?.trim();
 
 function sort(files: readonly PreviewFile[]): Sorted {
   const sorted: Sorted = { plans: [], ledgers: [], evidence: [] };

@@ -1,5 +1,5 @@
 // The page from disk, as people use it.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -86,6 +86,37 @@ describe('files', () => {
       expect(facts?.evidence.map(({ path }) => path)).toEqual([
         '17/runs/implementation/carry/stage-3.json',
       ]);
+    });
+  });
+
+  test('a plan of another task does not take the ledger of the one before', async () => {
+    const report = 'runs/implementation-planning/reports/final-report-implementation-planning-1.md';
+    const first = write(join(folder, 'first'), {
+      ...{ [report]: PLAN, 'runs/implementation-planning/consumers.jsonl': LEDGER },
+      'runs/implementation/carry/stage-3.json': evidenceOf(3, 'Know the country'),
+    });
+    const second = write(join(folder, 'second'), { [report]: PLAN });
+    const loose = write(join(folder, 'alone'), { 'plan.md': PLAN, 'consumers.jsonl': LEDGER });
+    const other = write(join(folder, 'other'), { 'plan.md': PLAN.replace('# A plan', '# One') });
+    const files = ['plan.md', 'consumers.jsonl'].map((name) => join(loose, name));
+    const none = '1:ready 2:ready 3:ready 4:waiting 5:waiting 6:waiting 7:waiting';
+    await using(async (seen) => {
+      await drop(seen, [first]);
+      await expect.poll(() => states(seen.page)).toBe(ALL);
+      await drop(seen, [second]);
+      await expect.poll(() => states(seen.page)).toBe(none);
+      await drop(seen, files);
+      await expect.poll(() => states(seen.page)).not.toBe(none);
+      const before = await states(seen.page);
+      // The plan that is shown, after an edit: it is still the same one.
+      writeFileSync(join(loose, 'plan.md'), `${PLAN}\nMore.\n`);
+      await drop(seen, [join(loose, 'plan.md')]);
+      await expect
+        .poll(() => seen.page.evaluate(() => document.querySelector('okstra-plan')?.plan))
+        .toContain('More.');
+      expect(await states(seen.page)).toBe(before);
+      await drop(seen, [join(other, 'plan.md')]);
+      await expect.poll(() => states(seen.page)).toBe(none);
     });
   });
 
