@@ -27,7 +27,7 @@ export function webAddress(text: string): string | undefined {
 }
 
 const INLINE =
-  /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\[([^\]\n]+)\]\(([^()\s]+)\)|(https?:\/\/[^\s<>()"'`]*[^\s<>()"'`.,;:!?])/g;
+  /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\[([^[\]\n]+)\]\(([^()\s]+)\)|(https?:\/\/[^\s<>()"'`]*[^\s<>()"'`.,;:!?])/g;
 
 /** One line with code, bold and links. */
 export function inline(text: string, hint: string): Shown[] {

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PreviewFacts } from '../../npm-package/dist/index.js';
 import { launch, show, visit } from './browser.js';
+import { planOf } from './plans.js';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -215,6 +216,21 @@ test('characters that no XML may have are not in the picture', async () => {
   });
   expect(faults).toBe(0);
   await seen.context.close();
+});
+
+test('a line of brackets without end does not hold the page up', async () => {
+  const seen = await visit(browser);
+  try {
+    const line = `- leaves ${'['.repeat(200_000)}`;
+    await show(seen.page, planOf([['Brackets', '(none)']]).replace('- leaves `part1`', line));
+    const began = Date.now();
+    await seen.page.locator('g.card').click();
+    await seen.page.locator('.panel h2').waitFor();
+    expect(await seen.page.locator('.panel').textContent()).toContain('[[[[');
+    expect(Date.now() - began).toBeLessThan(5_000);
+  } finally {
+    await seen.context.close();
+  }
 });
 
 test('the page can reach nothing, whoever asks', async () => {
