@@ -207,4 +207,27 @@ describe('okstra wizard in a terminal', () => {
     await on.until('exit 130');
     expect(project.rows()).toHaveLength(1);
   });
+
+  it('keeps the answers when a file cannot be read, and asks again', async () => {
+    const own = '.okstra/project.json';
+    const id = project.read(own);
+    project.write(own, '{');
+    const on = open(100);
+    const first = await on.until('Which project?');
+    expect(first.replace(/\s+/g, ' ')).toMatch(/a project is left out: .*project\.json:1:2: /);
+    project.write(own, id);
+    on.type(project.root);
+    await enter(on, 'Which task?');
+    await enter(on, 'What is to be done?');
+    await enter(on, 'Which branch');
+    const manifest = '.okstra/tasks/web/login/task-manifest.json';
+    const whole = project.read(manifest);
+    project.write(manifest, '{');
+    await enter(on, 'task-manifest.json');
+    expect(await on.asks('Which branch')).not.toContain('exit ');
+    project.write(manifest, whole);
+    await enter(on, 'Which plan?');
+    on.keys('C-d');
+    await on.until('exit 130');
+  });
 });

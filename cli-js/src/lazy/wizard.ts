@@ -22,7 +22,7 @@ import {
   readFolder,
   readObject,
 } from '../cli/project.js';
-import { about, isNoText, printable, say } from '../cli/talk.js';
+import { about, explain, isNoText, isPlanError, printable, say } from '../cli/talk.js';
 import { HostError } from '../host/host.js';
 import type { Prompted } from '../host/prompts.js';
 import { eligible } from './handoff.js';
@@ -103,13 +103,32 @@ function shortOf(root: string, path: string): string {
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }
 
-/** The project of the current folder first, then those that have worktrees. */
+/**
+ * The project of the current folder first, then those that have worktrees. One whose files cannot
+ * be read is left out and named: it must not stop the work in another.
+ */
 function proposed(context: Context): WizardFacts['projects'] {
   const { host } = context;
   const here = slashes(host.realPath(host.cwd()));
   const root = projectRootOf(host, `${here}/.`) ?? here;
   const known = registry(context, root).map(({ project_root }) => project_root);
-  return [...new Set([root, ...known])].map((path) => ({ ...folder(context, path), asked: '' }));
+  return [...new Set([root, ...known])].map((path) => {
+    try {
+      return { ...folder(context, path), asked: '' };
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      say(host, `a project is left out: ${told(error)}`);
+      // Nobody can mean it by this name: its own path is looked at anew.
+      return { asked: '', root: '', there: false };
+    }
+  });
+}
+
+/** An error in one line, as it is said at the end of a process. */
+function told(error: unknown): string {
+  let text = '';
+  explain({ write: (_, line) => (text += line) }, error);
+  return text.trim().split('\n').join('; ');
 }
 
 function registry(context: Context, root: string) {
@@ -249,13 +268,24 @@ export async function inTerminal(context: Context, beginning: Beginning): Promis
   const { host } = context;
   const wizard = new Wizard(context);
   let now = await wizard.ask(beginning);
+  /** The next question; the same one where something could not be read: no answer is lost. */
+  const next = async (request: Partial<WizardRequest>): Promise<Asked> => {
+    try {
+      return await wizard.ask({ state: now.state, ...request });
+    } catch (error) {
+      if (!(error instanceof HostError || isPlanError(error))) throw error;
+      // Once it is put right, it is to be looked at again.
+      wizard.forget();
+      return { ...now, run: null, question: { ...now.question, error: told(error) } };
+    }
+  };
   for (;;) {
     const { question, run } = now;
     let request: Partial<WizardRequest> = {};
     if (run !== null) {
       // What others did while the questions were answered is seen here, before anything starts.
       wizard.forget();
-      const sure = await wizard.ask({ state: now.state });
+      const sure = await next({});
       if (sure.run !== null) return start(context, sure.run);
       now = sure;
       continue;
@@ -270,7 +300,7 @@ export async function inTerminal(context: Context, beginning: Beginning): Promis
         if (to === 'stop') return stopped(context, now);
         if (to !== 'back') request = { to: to.step };
       } else {
-        const confirmed = await wizard.ask({ state: now.state, answer: ['yes'] });
+        const confirmed = await next({ answer: ['yes'] });
         if (wish === 'print' && confirmed.run !== null) {
           host.write(1, `${confirmed.run.command}\n`);
           return OK;
@@ -283,7 +313,7 @@ export async function inTerminal(context: Context, beginning: Beginning): Promis
       if (did.kind === 'stop') return stopped(context, now);
       request = did.kind === 'back' ? { back: true } : { step: question.step, answer: did.values };
     }
-    now = await wizard.ask({ state: now.state, ...request });
+    now = await next(request);
   }
 }
 
