@@ -171,6 +171,12 @@ pub fn task_folder(okstra_root: &str, group: &str, id: &str) -> String {
     join(okstra_root, &format!("tasks/{}/{}", sanitised(group), sanitised(id)))
 }
 
+/// Whether a plan is in the folder of another task than this one. A plan in a task's folder is that
+/// task's plan: its ledger must not be filled for another.
+pub(crate) fn is_of_other_task(task_root: Option<&str>, task_folder: &str) -> bool {
+    task_root.is_some_and(|root| root != task_folder)
+}
+
 /// The parts of a task key `project:group:id`. None is empty; the id may contain further colons.
 pub fn task_key_parts(key: &str) -> Result<(&str, &str, &str), OkstraError> {
     let mut parts = key.splitn(3, ':');

@@ -119,7 +119,7 @@ function proposed(context: Context): WizardFacts['projects'] {
       if (!(error instanceof HostError)) throw error;
       say(host, `a project is left out: ${told(error)}`);
       // Nobody can mean it by this name: its own path is looked at anew.
-      return { asked: '', root: '', there: false };
+      return { asked: '', root: '', there: false, okstra_root: '' };
     }
   });
 }
@@ -142,8 +142,9 @@ function folder({ host }: Context, asked: string): WizardFacts['projects'][numbe
   const path = asked.startsWith('~/') && home !== undefined ? home + asked.slice(1) : asked;
   const root = slashes(host.realPath(path));
   const there = host.exists(root) && !host.isFile(root);
-  const id = there ? projectId(host, okstraFolder(host, root)) : undefined;
-  return { asked, root, there, ...(id === undefined ? {} : { id }) };
+  const okstra_root = okstraFolder(host, root);
+  const id = there ? projectId(host, okstra_root) : undefined;
+  return { asked, root, there, okstra_root, ...(id === undefined ? {} : { id }) };
 }
 
 function tasksOf(context: Context, root: string): WizardFacts['tasks'][number]['tasks'] {
@@ -204,10 +205,13 @@ function planAt(context: Context, root: string, path: string): WizardPlan[] {
   const { host } = context;
   const full = slashes(host.realPath(below(root, path)));
   if (!host.isFile(full)) return [];
-  const plan = { path: shortOf(root, full), approved: false, held: false, errors: 1 };
+  const api = context.api(Number.POSITIVE_INFINITY);
+  const plan = {
+    ...{ path: shortOf(root, full), approved: false, held: false, errors: 1 },
+    ...given('task_root', api.planLayout(full).task_root),
+  };
   const bytes = host.readFile(full);
   try {
-    const api = context.api(Number.POSITIVE_INFINITY);
     const { findings } = api.checkPlan(bytes, { require_approval: true });
     const codes = findings.filter(({ severity }) => severity === 'error').map(({ code }) => code);
     plan.errors = codes.filter((code) => code !== 'A1' && code !== 'A2').length;

@@ -153,11 +153,11 @@ fn replace(change: &Change) -> Effect {
     }
 }
 
-/// A plan in a task's folder is that task's plan: its ledger must not be filled for another.
+/// Refuses the plan of another task.
 fn belongs_to_task(facts: &Facts, request: &RunRequest) -> Result<(), OkstraError> {
     let root = layout::plan_layout(&facts.plan, None).task_root;
     let task = layout::task_folder(&request.okstra_root, &request.task_group, &request.task_id);
-    match root.filter(|root| *root != task) {
+    match root.filter(|root| layout::is_of_other_task(Some(root), &task)) {
         Some(other) => Err(StageRefusal::BadArgument(format!(
             "the plan belongs to another task, the one in {}",
             printable(&other)

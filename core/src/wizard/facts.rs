@@ -36,9 +36,11 @@ pub struct WizardProject {
     pub id: Option<String>,
     /// Whether the folder is there.
     pub there: bool,
+    /// Its folder of okstra.
+    pub okstra_root: String,
 }
 
-decode!(WizardProject { asked, root, id, there });
+decode!(WizardProject { asked, root, id, there, okstra_root });
 
 /// The tasks of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,7 +108,7 @@ decode!(WizardPlans { root, about, plans });
 
 /// A plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct WizardPlan {
     /// Relative to the project where it is inside.
     pub path: String,
@@ -116,9 +118,11 @@ pub struct WizardPlan {
     pub held: bool,
     /// How many errors it has beside a missing approval.
     pub errors: u32,
+    /// The folder of the task that it is in, where it is in one.
+    pub task_root: Option<String>,
 }
 
-decode!(WizardPlan { path, approved, held, errors });
+decode!(WizardPlan { path, approved, held, errors, task_root });
 
 /// The stages of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -40,6 +40,7 @@ fn look(facts: &mut WizardFacts, need: &WizardNeed) {
                 root: text(root),
                 id: id.map(text),
                 there: ["/shop", "/new"].contains(&root),
+                okstra_root: format!("{root}/.okstra"),
             };
             if about.is_empty() {
                 facts.projects.push(known("", "/shop", Some("shop")));
@@ -77,8 +78,11 @@ fn look(facts: &mut WizardFacts, need: &WizardNeed) {
                 approved,
                 held,
                 errors,
+                task_root: Some(text("/shop/.okstra/tasks/web/login")),
             };
+            let others = text("/shop/.okstra/tasks/web/logout");
             let all = [
+                WizardPlan { task_root: Some(others), ..plan(5, true, false, 0) },
                 plan(4, true, false, 0),
                 plan(3, false, false, 0),
                 plan(2, false, true, 0),
@@ -474,6 +478,39 @@ fn what_is_given_at_the_beginning() {
         nowhere.question.error.as_deref(),
         Some("Project: '/nowhere' does not hold any more: there is no folder /nowhere")
     );
+}
+
+#[test]
+fn what_belongs_to_another_task_is_refused_at_once() {
+    let mut facts = WizardFacts::default();
+    let now = walk(&mut facts, &TO_THE_STAGE[..4]);
+    let first = now.question.options.first().and_then(|it| it.disabled.as_deref());
+    assert_eq!(
+        first,
+        Some("it belongs to another task, the one in /shop/.okstra/tasks/web/logout")
+    );
+    let own = format!("{REPORT}-5.md");
+    let refused = turn(&mut facts, &answering(&now.state, &[own]));
+    assert!(refused.question.error.is_some_and(|error| error.contains("another task")));
+    // Two ids with one folder.
+    if let Some(task) = facts.tasks.iter_mut().flat_map(|it| &mut it.tasks).next() {
+        task.task_key = text("shop:web:log/out");
+    }
+    let mut now = turn(&mut facts, &request());
+    for answer in ["/shop", "new", "web"] {
+        now = turn(&mut facts, &answering(&now.state, &[text(answer)]));
+    }
+    for (id, error) in [
+        (
+            "log-out",
+            Some("its folder would be that of the task shop:web:log/out; give it another name"),
+        ),
+        ("login", Some("the task shop:web:login is there already; go back and choose it")),
+        ("logoff", None),
+    ] {
+        let next = turn(&mut facts, &answering(&now.state, &[text(id)]));
+        assert_eq!(next.question.error.as_deref(), error, "{id}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::facts::{
 use super::state::State;
 use super::texts::Text;
 use super::{QuestionKind, QuestionOption, short, short_path};
-use crate::layout::{join, task_key_parts};
+use crate::layout::{is_of_other_task, join, task_folder, task_key_parts};
 use crate::lead::Language;
 use crate::order::sorted;
 use crate::printable::{excerpt, printable, steers_terminal};
@@ -392,18 +392,16 @@ impl<'a> Context<'a> {
         let key = self.key()?;
         let plans = self.facts.plans.iter().find(|it| it.root == self.root() && it.about == key);
         let plans = &plans.ok_or_else(|| self.need(WizardNeedKind::Plans, &key))?.plans;
-        let mut options: Vec<_> = plans
-            .iter()
-            .map(|plan| {
-                let disabled = self.plan_refused(plan);
-                let approved = if plan.approved { Text::Approved } else { Text::NotApproved };
-                let mark = disabled.clone().unwrap_or_else(|| self.say(approved));
-                QuestionOption {
-                    disabled,
-                    ..option(&plan.path, marked(short_path(&plan.path), Some(&mark)))
-                }
-            })
-            .collect();
+        let mut options = Vec::new();
+        for plan in plans {
+            let disabled = self.plan_refused(plan)?;
+            let approved = if plan.approved { Text::Approved } else { Text::NotApproved };
+            let mark = disabled.clone().unwrap_or_else(|| self.say(approved));
+            options.push(QuestionOption {
+                disabled,
+                ..option(&plan.path, marked(short_path(&plan.path), Some(&mark)))
+            });
+        }
         if self.task_type() != IMPLEMENTATION {
             options.push(option(NONE, self.say(Text::NoPlan)));
         }
@@ -419,11 +417,19 @@ impl<'a> Context<'a> {
     }
 
     /// Why a plan cannot be chosen.
-    fn plan_refused(&self, plan: &WizardPlan) -> Option<String> {
-        if plan.errors > 0 {
-            return Some(self.with(Text::Errors, &[("count", &*plan.errors.to_string())]));
+    fn plan_refused(&self, plan: &WizardPlan) -> Result<Option<String>, Stop> {
+        let key = self.key()?;
+        let (_, group, id) = task_key_parts(&key).unwrap_or_default();
+        let task = task_folder(&self.project()?.okstra_root, group, id);
+        let root = plan.task_root.as_deref();
+        if is_of_other_task(root, &task) {
+            let folder = short_path(root.unwrap_or_default());
+            return Ok(Some(self.with(Text::PlanOfOther, &[("folder", &*folder)])));
         }
-        (plan.held && !plan.approved).then(|| self.say(Text::Held))
+        if plan.errors > 0 {
+            return Ok(Some(self.with(Text::Errors, &[("count", &*plan.errors.to_string())])));
+        }
+        Ok((plan.held && !plan.approved).then(|| self.say(Text::Held)))
     }
 
     fn ask_stage(&self) -> Result<Asked, Stop> {
@@ -535,8 +541,17 @@ impl<'a> Context<'a> {
             Step::TaskId => {
                 let group = self.one(Step::TaskGroup).unwrap_or_default();
                 let key = format!("{}:{group}:{value}", self.project_id()?);
-                if self.tasks()?.iter().any(|task| task.task_key == key) {
-                    return Err(self.wrong(Text::TaskThere, &[("task", &*short(&key))]));
+                // Two ids can have one folder, and so can two projects by name.
+                let folder = task_folder("", group, value);
+                for task in self.tasks()? {
+                    let there = short(&task.task_key);
+                    if task.task_key == key {
+                        return Err(self.wrong(Text::TaskThere, &[("task", &*there)]));
+                    }
+                    let (_, group, id) = task_key_parts(&task.task_key).unwrap_or_default();
+                    if task_folder("", group, id) == folder {
+                        return Err(self.wrong(Text::FolderTaken, &[("task", &*there)]));
+                    }
                 }
                 Ok(value.to_owned())
             }
@@ -558,7 +573,7 @@ impl<'a> Context<'a> {
                 let Some(plan) = self.plan(value)? else {
                     return Err(self.wrong(Text::NoFile, &path));
                 };
-                match self.plan_refused(plan) {
+                match self.plan_refused(plan)? {
                     None => Ok(plan.path.clone()),
                     Some(why) => {
                         let values = [("value", &*short(value)), ("why", &*why)];

@@ -103,6 +103,8 @@ texts! {
     NotApproved: "not approved", "승인 안 됨";
     Held: "open clarifications hold the approval back", "미해결 질문이 승인을 막고 있음";
     Errors: "errors: {count}", "오류: {count}";
+    PlanOfOther: "it belongs to another task, the one in {folder}",
+        "다른 작업({folder})의 계획입니다";
     StageDone: "done", "완료";
     StageRunning: "running", "진행 중";
     StageReserved: "reserved", "예약됨";
@@ -140,6 +142,8 @@ texts! {
     NoColon: "it must be without ':'", "':'은 쓸 수 없습니다";
     TaskThere: "the task {task} is there already; go back and choose it",
         "작업 {task}은(는) 이미 있습니다. 뒤로 가서 고르세요";
+    FolderTaken: "its folder would be that of the task {task}; give it another name",
+        "폴더 이름이 작업 {task}와(과) 같아집니다. 다른 이름을 쓰세요";
     NoFolder: "there is no folder {path}", "폴더 {path}이(가) 없습니다";
     NoFile: "there is no file {path}", "파일 {path}이(가) 없습니다";
     NotAModel: "'{value}' is not program=model with one of {programs}",
