@@ -36,6 +36,8 @@ export class OkstraPlan extends Base {
   #panelFocus = false;
   #helps = false;
   #copied = false;
+  /** What did not work, until it is closed; with a link, the one to be copied by hand. */
+  #notice: { text: string; link?: string } | undefined;
   #asked = 0;
   /** The latest change that is on the screen. */
   #done: Promise<void> = Promise.resolve();
@@ -291,6 +293,7 @@ export class OkstraPlan extends Base {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Escape') {
       if (this.#helps) this.#help(false);
+      else if (this.#notice) this.#unsay();
       else if (isField && this.#view.query !== '') this.#change({ query: '' });
       else if (this.#view.stage !== null) this.#close();
       else if (!isOpen(this.#view)) this.#change({ states: new Set(), wave: null, query: '' });
@@ -354,10 +357,16 @@ export class OkstraPlan extends Base {
   async #copy(): Promise<void> {
     const url = new URL(location.href);
     url.hash = this.view;
+    this.#notice = undefined;
     try {
       await navigator.clipboard.writeText(url.href);
     } catch {
-      // Without permission the address bar has it.
+      this.#notice = { text: this.#words.notCopied, link: url.href };
+      this.#render();
+      const field = this.#root.querySelector<HTMLInputElement>('.notice input');
+      field?.focus();
+      field?.select();
+      return;
     }
     this.#copied = true;
     this.#render();
@@ -375,7 +384,18 @@ export class OkstraPlan extends Base {
   }
 
   async #save(format: 'svg' | 'png'): Promise<void> {
-    const blob = await this.exportGraph(format);
+    this.#notice = undefined;
+    let blob: Blob;
+    try {
+      blob = await this.exportGraph(format);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#notice = { text: `${this.#words.notSaved(format.toUpperCase())}: ${why}` };
+      this.#render();
+      this.dispatchEvent(new CustomEvent('okstra-error', { detail: { error } }));
+      return;
+    }
+    this.#render();
     const link = document.createElement('a');
     const path = this.#facts?.plan?.path ?? 'plan.md';
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.[^.]*$/, '');
@@ -410,6 +430,7 @@ export class OkstraPlan extends Base {
             ? html`<p class="fault" role="alert">${icon('warning')} <span>${this.#isKept ? `${words.fault} ` : ''}${this.#facts?.fault || this.#failure}</span></p>`
             : nothing
         }
+        ${this.#said(words)}
         <div class="body">
           <main>
           <section class="stage-view" ?hidden=${view !== 'graph'} aria-label=${words.graph}>
@@ -441,6 +462,19 @@ export class OkstraPlan extends Base {
         <div class="sr" role="status" aria-live="polite">${this.#copied ? words.copied : ''}</div>
       </div>
       <div class="paper"></div>`;
+  }
+
+  #said(words: Words): TemplateResult | typeof nothing {
+    if (!this.#notice) return nothing;
+    const { text, link } = this.#notice;
+    return html`<p class="fault notice" role="alert">${icon('warning')} <span>${text}</span>
+      ${link === undefined ? nothing : html`<input readonly aria-label=${words.copyLink} .value=${link} />`}
+      ${button('close', words.close, () => this.#unsay())}</p>`;
+  }
+
+  #unsay(): void {
+    this.#notice = undefined;
+    this.#render();
   }
 
   #header(model: Model, words: Words): TemplateResult {

@@ -92,6 +92,8 @@ export interface Words {
   exportPng: string;
   copyLink: string;
   copied: string;
+  notCopied: string;
+  notSaved: (format: string) => string;
   theme: string;
   themes: Record<'auto' | 'light' | 'dark', string>;
   otherLanguage: string;
@@ -245,6 +247,8 @@ const en: Words = {
   exportPng: 'Save as PNG',
   copyLink: 'Copy a link to this view',
   copied: 'Link copied',
+  notCopied: 'The browser does not let the link be copied; here it is:',
+  notSaved: (format) => `The graph cannot be saved as ${format}`,
   theme: 'Theme',
   themes: { auto: 'as the system', light: 'light', dark: 'dark' },
   otherLanguage: '한국어',
@@ -403,6 +407,8 @@ const ko: Words = {
   exportPng: 'PNG로 저장',
   copyLink: '이 화면의 링크 복사',
   copied: '링크를 복사했습니다',
+  notCopied: '브라우저가 링크 복사를 허용하지 않습니다. 직접 복사하세요:',
+  notSaved: (format) => `그래프를 ${format}로 저장할 수 없습니다`,
   theme: '테마',
   themes: { auto: '시스템 설정', light: '밝게', dark: '어둡게' },
   otherLanguage: 'English',

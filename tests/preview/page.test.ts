@@ -449,6 +449,36 @@ describe('looks', () => {
 });
 
 describe('pictures', () => {
+  test('a picture that cannot be made, and a link that cannot be copied, are told', async () => {
+    await using(async ({ page }) => {
+      await show(page, FACTS);
+      await page.evaluate(() => {
+        HTMLCanvasElement.prototype.toBlob = (done) => done(null);
+        const clipboard = { writeText: () => Promise.reject(new Error('not allowed')) };
+        Object.defineProperty(navigator, 'clipboard', { value: clipboard });
+        const element = document.querySelector('okstra-plan');
+        element?.addEventListener('okstra-error', () => element.setAttribute('failed', ''));
+      });
+      const alert = page.getByRole('alert');
+      await page.getByTitle('Save as PNG').click();
+      await expect.poll(() => alert.textContent()).toContain('cannot be saved as PNG');
+      expect(await page.locator('okstra-plan[failed]').count()).toBe(1);
+      await alert.getByRole('button', { name: 'Close' }).click();
+      await expect.poll(() => alert.count()).toBe(0);
+      await page.getByTitle('Copy a link to this view').click();
+      const field = alert.getByRole('textbox');
+      await expect.poll(() => field.inputValue()).toContain('preview.html');
+      const selected = await field.evaluate((node) => {
+        const { selectionStart, selectionEnd, value } = node as HTMLInputElement;
+        return [selectionStart, (selectionEnd ?? 0) - value.length];
+      });
+      expect(selected).toEqual([0, 0]);
+      expect(await page.getByTitle('Link copied').count()).toBe(0);
+      await page.keyboard.press('Escape');
+      await expect.poll(() => alert.count()).toBe(0);
+    });
+  });
+
   test('SVG is whole and needs nothing else; PNG is a picture', async () => {
     await using(async ({ page }) => {
       await show(page, FACTS);
