@@ -9,8 +9,11 @@ interface Sorted {
   evidence: PreviewFile[];
 }
 
-/** So many entries of a folder are looked at, and no deeper than this. */
-const MOST = { files: 4_000, depth: 12, bytes: 1 << 26 };
+/** So many entries of a folder are looked at, no deeper than this, and so much of their text. */
+const MOST = { files: 4_000, depth: 12, bytes: 1 << 26, all: 1 << 28 };
+
+/** Folders in which no task is. */
+const SKIPPED = /^(?:node_modules|\.git|target|dist)$/;
 
 const MAP = /^ {0,3}#{1,6}[^\n]*stage\s*map/im;
 
@@ -23,6 +26,9 @@ export class Unreadable extends Error {
     super(path);
   }
 }
+
+/** More text than a page can hold. */
+export class TooMuch extends Error {}
 
 /**
  * The facts of files that were given together. What is missing among them is taken from those
@@ -233,7 +239,8 @@ async function walk(item: Dropped, depth: number, found: [string, File][]): Prom
       if (WANTED.test(item.path)) found.push([item.path, await item.file()]);
       return;
     }
-    if (/^(?:node_modules|\.git|target|dist)$/.test(item.name)) return;
+    // A folder that was dropped itself is meant.
+    if (depth > 0 && SKIPPED.test(item.name)) return;
     for await (const each of item.inside()) await walk(each, depth + 1, found);
   } catch (thrown) {
     throw thrown instanceof Unreadable ? thrown : new Unreadable(item.path);
@@ -245,18 +252,32 @@ export async function readFiles(
   files: readonly (readonly [string, File])[],
 ): Promise<PreviewFile[]> {
   const isFolder = files.length > 1;
-  const wanted = isFolder ? files.filter(([path]) => WANTED.test(path)) : files;
-  const read = wanted.slice(0, MOST.files).map(async ([path, file]): Promise<PreviewFile[]> => {
-    try {
-      if (file.size > MOST.bytes) throw new RangeError(path);
-      const decoder = new TextDecoder('utf-8', { fatal: true });
-      return [{ path, text: decoder.decode(await file.arrayBuffer()) }];
-    } catch {
-      if (isFolder && !/\.md$/i.test(path)) return [];
-      throw new Unreadable(path);
+  const wanted = isFolder ? files.filter(([path]) => WANTED.test(path) && !isPassed(path)) : files;
+  const all: PreviewFile[] = [];
+  let left = MOST.all;
+  // One after the other: what is read at once is in memory at once.
+  for (const [path, file] of wanted.slice(0, MOST.files)) {
+    const isNeeded = !isFolder || /\.md$/i.test(path);
+    if (file.size > MOST.bytes) {
+      if (isNeeded) throw new Unreadable(path);
+      continue;
     }
-  });
-  return (await Promise.all(read)).flat();
+    left -= file.size;
+    if (left < 0) throw new TooMuch();
+    try {
+      const decoder = new TextDecoder('utf-8', { fatal: true });
+      all.push({ path, text: decoder.decode(await file.arrayBuffer()) });
+    } catch {
+      if (isNeeded) throw new Unreadable(path);
+    }
+  }
+  return all;
+}
+
+/** Whether a file lies where nothing is looked at. The folder that was chosen itself is meant. */
+function isPassed(path: string): boolean {
+  const inner = path.split('/').slice(1, -1);
+  return inner.length >= MOST.depth || inner.some((part) => SKIPPED.test(part));
 }
 
 /** A text that was pasted, as the file it most likely is. */

@@ -4,8 +4,8 @@ import { html, nothing, render } from 'lit-html';
 import type { PreviewFacts, PreviewFile } from '../src/generated/types.js';
 import { OkstraPlan } from './element.js';
 import { exampleFacts } from './example.js';
-import { droppedFiles, factsOf, pastedFile, readFiles, Unreadable } from './files.js';
-import { icon } from './marks.js';
+import { droppedFiles, factsOf, pastedFile, readFiles, TooMuch, Unreadable } from './files.js';
+import { icon, mark } from './marks.js';
 import { languageOf, type Words, wordsOf } from './words.js';
 
 customElements.define('okstra-plan', OkstraPlan);
@@ -147,8 +147,8 @@ async function take(files: Promise<PreviewFile[]>): Promise<void> {
     if (facts) plan.facts = facts;
     else problem = words().noPlanIn;
   } catch (thrown) {
-    const isUnreadable = thrown instanceof Unreadable;
-    problem = isUnreadable ? words().cannotRead(thrown.path) : String(thrown);
+    if (thrown instanceof TooMuch) problem = words().tooMuch;
+    else problem = thrown instanceof Unreadable ? words().cannotRead(thrown.path) : String(thrown);
   }
   await plan.updated;
   draw();
@@ -268,6 +268,7 @@ function welcome(said: Words) {
         }}>${said.example}</button>
       </p>
       ${problem ? html`<p class="problem-here" role="alert">${icon('warning')} <span>${problem}</span></p>` : nothing}
+      ${plan.facts && !plan.facts.plan && !problem ? html`<p class="problem-here" role="status">${mark('done')} <span>${said.noPlanYet}</span></p>` : nothing}
       <form @submit=${paste}>
         <label>${said.orPaste}<textarea name="text" rows="4" spellcheck="false" aria-label=${said.pasteLabel} placeholder="## Stage Map…"></textarea></label>
         <button type="submit">${said.show}</button>

@@ -132,6 +132,8 @@ export interface Words {
   open: string;
   dropAdds: string;
   noPlanIn: string;
+  noPlanYet: string;
+  tooMuch: string;
   cannotRead: (path: string) => string;
   loading: string;
 }
@@ -298,6 +300,8 @@ const en: Words = {
   open: 'Open another plan',
   dropAdds: 'A ledger or evidence can be dropped later too.',
   noPlanIn: 'None of these files is a plan, a ledger or evidence.',
+  noPlanYet: 'Ledger and evidence are kept; now drop the plan.',
+  tooMuch: 'That is more than 256 MB of text; choose the folder of one task.',
   cannotRead: (path) => `${path} cannot be read as UTF-8 text`,
   loading: 'Loading…',
 };
@@ -457,6 +461,8 @@ const ko: Words = {
   open: '다른 계획 열기',
   dropAdds: '원장과 증거는 나중에 놓아도 됩니다.',
   noPlanIn: '계획, 원장, 증거가 아닌 파일입니다.',
+  noPlanYet: '원장과 증거를 받았습니다. 이제 계획을 놓으세요.',
+  tooMuch: '텍스트가 256MB를 넘습니다. 작업 하나의 폴더를 고르세요.',
   cannotRead: (path) => `${path}: UTF-8 텍스트로 읽을 수 없습니다`,
   loading: '불러오는 중…',
 };

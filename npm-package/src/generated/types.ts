@@ -6564,6 +6564,10 @@ export type WizardPlan = {
    * How many errors it has beside a missing approval.
    */
   errors: number;
+  /**
+   * The folder of the task that it is in, where it is in one.
+   */
+  task_root?: string;
 };
 
 /**
@@ -6604,6 +6608,10 @@ export type WizardProject = {
    * Whether the folder is there.
    */
   there: boolean;
+  /**
+   * Its folder of okstra.
+   */
+  okstra_root: string;
 };
 
 /**
