@@ -219,6 +219,8 @@ export class OkstraPlan extends Base {
   /** Changes what is seen. */
   #change(change: Partial<View>): void {
     const before = this.#view.stage;
+    const hides = change.view === 'text' && this.#view.view === 'graph';
+    if (hides) this.#graph.keep();
     this.#view = { ...this.#view, ...change };
     if (this.#model) {
       if (this.#view.view === 'text') this.#text.update(this.#model, this.#words);
@@ -226,6 +228,7 @@ export class OkstraPlan extends Base {
       this.#match();
     }
     this.#render();
+    if (change.view === 'graph') this.#graph.restore();
     this.#moved();
     if (before !== this.#view.stage) {
       const detail = { stage: this.selected };
@@ -284,6 +287,8 @@ export class OkstraPlan extends Base {
   }
 
   readonly #keys = (event: KeyboardEvent): void => {
+    // Keys that put a letter together belong to the input method.
+    if (event.isComposing) return;
     const path = event.composedPath();
     const from = path[0];
     // Where nothing has the keyboard, the keys of a page are those of the plan that fills it.

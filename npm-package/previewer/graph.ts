@@ -55,6 +55,8 @@ export class GraphView {
   #scale = 1;
   /** Whether a person has moved the graph; until then it fits the window. */
   #touched = false;
+  /** What was seen when it was hidden, or is to be seen once it is shown: hidden it has no size. */
+  #kept: Sight | undefined;
   #selected: string | undefined;
   #matching: ReadonlySet<Item> | undefined;
   #home: string | undefined;
@@ -76,6 +78,7 @@ export class GraphView {
     this.#listen();
     this.#size = new ResizeObserver(() => {
       this.#measure();
+      this.restore();
       if (!this.#touched) this.fit(true);
       else this.#later();
     });
@@ -333,6 +336,7 @@ export class GraphView {
   /** How large it is, and what is in the middle. */
   get sight(): Sight | undefined {
     if (!this.#touched) return undefined;
+    if (!this.#isShown) return this.#kept;
     const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.#scroller;
     const round = (value: number) => Math.round(value / this.#scale);
     return {
@@ -343,6 +347,7 @@ export class GraphView {
   }
 
   set sight(sight: Sight | undefined) {
+    this.#kept = this.#isShown ? undefined : sight;
     if (!sight) {
       this.#touched = false;
       this.fit(true);
@@ -352,6 +357,20 @@ export class GraphView {
     this.#scale = Math.min(SCALE.most, Math.max(SCALE.least, sight.scale));
     this.#resize();
     this.#centre(sight.x, sight.y);
+  }
+
+  get #isShown(): boolean {
+    return this.#scroller.clientWidth > 0;
+  }
+
+  /** Remembers what is seen, before it is hidden. */
+  keep(): void {
+    if (this.#isShown) this.#kept = this.sight;
+  }
+
+  /** Shows what was remembered, once it is shown again. */
+  restore(): void {
+    if (this.#kept && this.#isShown && !this.#flat) this.sight = this.#kept;
   }
 
   get scale(): number {
@@ -381,6 +400,7 @@ export class GraphView {
   /** Enlarges around a point of the window; around the middle where there is none. */
   zoom(factor: number, at?: { clientX: number; clientY: number }): void {
     const box = this.#scroller.getBoundingClientRect();
+    if (box.width === 0) return;
     const [left, top] = at
       ? [at.clientX - box.left, at.clientY - box.top]
       : [box.width / 2, box.height / 2];

@@ -120,6 +120,43 @@ describe('files', () => {
     });
   });
 
+  test('ledger and evidence may come before the plan', async () => {
+    const early = write(join(folder, 'early'), {
+      ...{ 'plan.md': PLAN, 'consumers.jsonl': LEDGER },
+      'stage-3.json': evidenceOf(3, 'Know the country'),
+    });
+    await using(async (seen) => {
+      await drop(seen, [join(early, 'consumers.jsonl'), join(early, 'stage-3.json')]);
+      await seen.page.getByText('now drop the plan').waitFor();
+      await drop(seen, [join(early, 'plan.md')]);
+      await expect.poll(() => states(seen.page)).toBe(ALL);
+    });
+  });
+
+  test('a folder that is chosen is read as one that is dropped', async () => {
+    const chosen = write(join(folder, 'dist'), {
+      'node_modules/a/plan.md': planOf([['Of a package', '(none)']]),
+      'plan.md': PLAN,
+      'consumers.jsonl': LEDGER,
+      'stage-3.json': evidenceOf(3, 'Know the country'),
+    });
+    // Nobody reads it, so nobody complains.
+    writeFileSync(join(chosen, 'node_modules/a/b.md'), Buffer.of(0xff));
+    for (const isDropped of [true, false]) {
+      await using(async (seen) => {
+        if (isDropped) await drop(seen, [chosen]);
+        else {
+          const [chooser] = await Promise.all([
+            seen.page.waitForEvent('filechooser'),
+            seen.page.getByRole('button', { name: 'Choose a folder' }).click(),
+          ]);
+          await chooser.setFiles(chosen);
+        }
+        await expect.poll(() => states(seen.page)).toBe(ALL);
+      });
+    }
+  });
+
   test('what is none of them is told, and what was there stays', async () => {
     const strange = write(join(folder, 'strange'), { 'a.json': '{}', 'b.txt': 'no plan' });
     await using(async (seen) => {
@@ -309,6 +346,54 @@ describe('looking around', () => {
       expect(Math.abs((await width()) - zoomed)).toBeLessThan(3);
       await page.keyboard.press('0');
       await expect.poll(width).toBeLessThan(zoomed);
+    });
+  });
+
+  test('the text view keeps the place in the graph, and so does its link', async () => {
+    await using(async ({ page }) => {
+      const view = () => page.evaluate(() => document.querySelector('okstra-plan')?.view ?? '');
+      const at = async () => new URLSearchParams(await view()).get('at')?.split(' ').map(Number);
+      const near = async (to: number[] | undefined) => {
+        const now = await at();
+        return Math.max(...(to ?? []).map((value, i) => Math.abs(value - (now?.[i] ?? 1e9))));
+      };
+      await show(page, FACTS);
+      for (let times = 0; times < 5; times += 1) await page.keyboard.press('+');
+      await page.locator('.scroller').evaluate((node) => node.scrollBy(170, 90));
+      const place = await at();
+      expect(place).toHaveLength(3);
+      await page.keyboard.press('t');
+      expect(await view()).toContain('view=text');
+      expect(await at()).toEqual(place);
+      await page.keyboard.press('+');
+      await expect.poll(() => page.evaluate(() => location.hash)).toContain('view=text');
+      await page.reload();
+      await page.waitForFunction(() => document.querySelector('okstra-plan') !== null);
+      await show(page, FACTS);
+      expect(await at()).toEqual(place);
+      // The key would go to a stage as well.
+      await page.getByRole('button', { name: 'Graph', exact: true }).click();
+      await page.locator('.stage-view').waitFor();
+      expect(await near(place)).toBeLessThan(3);
+      await page.keyboard.press('t');
+      expect(await near(place)).toBeLessThan(3);
+    });
+  });
+
+  test('keys of an input method are not those of the page', async () => {
+    await using(async ({ page }) => {
+      await show(page, FACTS);
+      const search = page.locator('.search input');
+      await search.fill('Local');
+      const press = (isComposing: boolean) =>
+        search.evaluate((node, composing) => {
+          const init = { key: 'Escape', bubbles: true, composed: true, cancelable: true };
+          node.dispatchEvent(new KeyboardEvent('keydown', { ...init, isComposing: composing }));
+        }, isComposing);
+      await press(true);
+      expect(await search.inputValue()).toBe('Local');
+      await press(false);
+      expect(await search.inputValue()).toBe('');
     });
   });
 
