@@ -77,7 +77,10 @@ describe('the tarball', () => {
       expect(below(join(installed, folder))).toEqual(below(join(root, 'npm-package', folder)));
     }
     const foreign = readdirSync(join(installed, 'dist')).filter(
-      (name) => !/^[\w.-]+\.(?:c?js|wasm|d\.ts)$|^generated$|^THIRD-PARTY-LICENSES.txt$/.test(name),
+      (name) =>
+        !/^[\w.-]+\.(?:c?js|wasm|d\.ts)$|^generated$|^preview\.html$|^THIRD-PARTY-LICENSES.txt$/.test(
+          name,
+        ),
     );
     expect(foreign).toEqual([]);
     const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
