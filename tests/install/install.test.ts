@@ -329,8 +329,8 @@ describe('doctor', () => {
     row('wasm', 'OK', 'loads');
     row('node', 'OK', process.version);
     row('git', 'OK', 'git version');
-    row('files', 'FAIL', '1 of 14 are missing');
-    row('files', 'WARN', '1 of 14 were changed');
+    row('files', 'FAIL', '1 of 15 are missing');
+    row('files', 'WARN', '1 of 15 were changed');
     row('hooks', 'FAIL', 'no hook for Stop');
     row('locks', 'OK', join(home.folder, '.okstra'));
   });
