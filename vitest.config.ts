@@ -21,6 +21,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'product',
+          setupFiles: ['tests/environment.ts'],
           include: ['tests/**/*.test.ts'],
           // Real clients are started on their own: scripts/test-client.mjs.
           exclude: ['tests/packaging/**', 'tests/client/**'],

@@ -16,7 +16,7 @@ const CHECKS = [
   [
     'clippy for wasm',
     'cargo',
-    ['clippy', '--quiet', ...wasm, '-p', 'okstra-wasm', '--all-targets', ...deny],
+    ['clippy', '--quiet', ...wasm, '-p', 'okstra-wasm', '--no-deps', '--all-targets', ...deny],
   ],
   [
     'biome',

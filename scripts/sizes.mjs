@@ -33,6 +33,7 @@ export function measure() {
     'okstra.wasm': compressed(file('okstra.wasm')),
     ...Object.fromEntries(partFiles().map((name) => [name, file(name).length])),
     'cli.cjs': file('cli.cjs').length,
+    'main.cjs': file('main.cjs').length,
     'hook.cjs': file('hook.cjs').length,
     'node.js': file('node.js').length,
     'browser.js': file('browser.js').length,

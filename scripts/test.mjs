@@ -91,7 +91,7 @@ function compileAhead() {
 compileAhead();
 await setUp({ tests: true });
 const checks = checkAll();
-run('cargo', ['build', '--quiet', '-p', 'wasm-test-runner']);
+run('cargo', ['build', '--quiet', '--bin', 'wasm-test-runner']);
 const runner = {
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: join(root, 'target/debug/wasm-test-runner'),
 };

@@ -8,7 +8,9 @@
  * A hook never breaks a session: whatever goes wrong is one line on standard error, the document
  * is empty and the exit status 0.
  */
+import { expectShort } from '../../npm-package/src/engine.js';
 import { type Incoming, incoming } from './cli/event.js';
+import { keepCode } from './host/code-cache.js';
 import { readStdin } from './host/files.js';
 import { inReach, isPlan, isWorktree, projectAbove, registryNames } from './host/reach.js';
 import { beginSession, type NotedPlan, readSession, touchSession } from './host/sessions.js';
@@ -31,6 +33,7 @@ async function answer(): Promise<object> {
   const isKnown = signed(session, isOurs && event.name !== 'SessionEnd');
   const known = () => (isKnown ? readSession(process.env, session) : { plans: [], told: [] });
   const react = async (more: { plans: NotedPlan[]; told?: string[]; root?: string }) => {
+    prepare(event.name);
     const { react } = await import('./lazy/react.js');
     return react(event, bytes, more);
   };
@@ -46,12 +49,14 @@ async function answer(): Promise<object> {
       if (plans.length === 0 && !isWorktree(process.env, cwd) && !isWorktree(process.env, file)) {
         return {};
       }
+      prepare(event.name);
       const { guarded } = await import('./lazy/guard.js');
       return guarded(event, bytes, plans);
     }
     case 'PostToolUse': {
       if (!event.edits || file === undefined || !/\.(?:md|markdown)$/i.test(file)) return {};
       if (!inReach(file, known().plans) && !isPlan(file)) return {};
+      prepare(event.name);
       const { checked } = await import('./lazy/guard.js');
       return checked(event, bytes, file);
     }
@@ -63,6 +68,7 @@ async function answer(): Promise<object> {
     case 'SessionEnd': {
       const { plans } = known();
       if (plans.length > 0) {
+        prepare(event.name);
         const { leave } = await import('./lazy/leave.js');
         await leave(event, plans, __filename);
       }
@@ -71,6 +77,12 @@ async function answer(): Promise<object> {
     default:
       return {};
   }
+}
+
+/** Before more is loaded than this bundle. */
+function prepare(name: string): void {
+  expectShort();
+  keepCode(__dirname, `hook-${name}`);
 }
 
 /** Leaves the session's sign of life; answers whether okstra knows the session. */

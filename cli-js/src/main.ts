@@ -1,4 +1,4 @@
-/** The command line's entry: the real world, the real core, and the commands. */
+/** The command line: the real world, the real core, and the commands. */
 import { createCliApi } from '../../npm-package/src/cli-loader.js';
 import type { Api } from './cli/context.js';
 import { run } from './cli/run.js';

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Api, createApi, loadFailure } from './api.js';
 import type { Name } from './core.js';
+import { expectLong } from './engine.js';
 import { useModule } from './generated/raw.js';
 import { type Argument, type Lowering, lowered } from './lowered.js';
 import parts from './parts.json';
@@ -30,10 +31,6 @@ interface Loaded {
  * The functions for a process that makes a few calls and ends. It reads, and V8 compiles, no more
  * of the module than the part that has the function it calls.
  *
- * V8 optimises wasm functions in the background, and the process cannot end before that is done:
- * about 20 ms, for code that will not run again. For small plans it is told not to begin. V8
- * ignores a flag it does not know.
- *
  * @param directory the folder of the modules.
  * @param inputBytes how much will be read, in bytes.
  * @param preferred the part to take where several have a function; for a command that of stages.
@@ -45,7 +42,7 @@ export function createCliApi(directory: string, inputBytes: number, preferred = 
     const file = part === undefined ? 'okstra.wasm' : `okstra-${part}.wasm`;
     try {
       const bytes = readFileSync(join(directory, file));
-      if (loaded === undefined) settle(inputBytes);
+      if (loaded === undefined && inputBytes >= LARGE) expectLong();
       const module = new WebAssembly.Module(bytes);
       return { part, module, exports: useModule(module) };
     } catch (thrown) {
@@ -80,41 +77,4 @@ export function createCliApi(directory: string, inputBytes: number, preferred = 
 
 function functionsOf(part: string): readonly string[] {
   return PARTS.find(([name]) => name === part)?.[1] ?? [];
-}
-
-/** Tells V8 what kind of process this is. */
-function settle(inputBytes: number): void {
-  const v8 = engine();
-  // Functions are validated when they are first called, most of them never.
-  v8.setFlagsFromString('--wasm-lazy-validation');
-  if (inputBytes < LARGE) {
-    v8.setFlagsFromString('--liftoff-only');
-    v8.setFlagsFromString('--wasm-tiering-budget=2147483647');
-  }
-}
-
-/** What sets V8's flags. */
-interface Engine {
-  setFlagsFromString: (flag: string) => void;
-}
-
-/**
- * V8's settings. Loading `node:v8` costs 4 ms, as it brings streams and the heap's snapshots; the
- * binding below it is there already. Node calls that way in deprecated, so its warning is put off
- * for this one call, and where it is gone or forbidden the module is loaded.
- */
-function engine(): Engine {
-  const silent = process.noDeprecation ?? false;
-  try {
-    process.noDeprecation = true;
-    const binding = (process as { binding?: (name: string) => Partial<Engine> }).binding?.('v8');
-    if (typeof binding?.setFlagsFromString === 'function') {
-      return binding as Engine;
-    }
-  } catch {
-    // Forbidden, as under --permission: the public way does the same.
-  } finally {
-    process.noDeprecation = silent;
-  }
-  return process.getBuiltinModule('node:v8');
 }

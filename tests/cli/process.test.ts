@@ -384,6 +384,7 @@ require(process.argv[1]);
     expect(own.map((file) => file.slice(root.length))).toEqual([
       'npm-package/bin/okstra.js',
       'npm-package/dist/cli.cjs',
+      'npm-package/dist/main.cjs',
       'npm-package/dist/command-plan.cjs',
     ]);
   });
