@@ -53,22 +53,30 @@ export async function previews({ row, quick }) {
     return;
   }
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  const open = async () => {
+  const open = async (rest = 0) => {
     const tab = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     await tab.goto(pathToFileURL(page).href);
+    await tab.waitForTimeout(rest);
     return tab;
   };
   const rounds = quick ? 3 : 9;
-  for (const stages of [10, 100, 1000]) {
-    const text = generatePlan(stages);
-    const times = [];
-    for (let round = 0; round < rounds; round++) {
-      const tab = await open();
-      times.push(await drawn(tab, factsOf(text, '')));
-      await tab.close();
+  // A page that is served has its plan at once; a person takes a moment to drop one.
+  for (const [when, rest] of [
+    ['a second after load', 1_000],
+    ['at load', 0],
+  ]) {
+    for (const stages of [10, 100, 1000]) {
+      const text = generatePlan(stages);
+      const times = [];
+      for (let round = 0; round < rounds; round++) {
+        const tab = await open(rest);
+        times.push(await drawn(tab, factsOf(text, '')));
+        await tab.close();
+      }
+      const took = median(times);
+      const name = `first picture ${when}, ${stages} stages`;
+      row(name, `${took.toFixed(0)} ms`, goal(took <= GOALS[stages]));
     }
-    const took = median(times);
-    row(`first picture, ${stages} stages`, `${took.toFixed(0)} ms`, goal(took <= GOALS[stages]));
   }
   const tab = await open();
   const text = generatePlan(100);

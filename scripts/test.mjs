@@ -17,8 +17,11 @@ const GROWTH = {
   CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16',
 };
 
-/** Runs a program with its output shown, and answers that output and the exit status. */
-function tee(command, args, env = {}) {
+/**
+ * Runs a program with its output shown, and answers that output and the exit status. What runs
+ * beside another is shown when it has ended.
+ */
+function tee(command, args, { env = {}, beside = false } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
@@ -29,16 +32,19 @@ function tee(command, args, env = {}) {
     child.stdout.setEncoding('utf8');
     child.stdout.on('data', (chunk) => {
       text += chunk;
-      process.stdout.write(chunk);
+      if (!beside) process.stdout.write(chunk);
     });
     child.on('error', reject);
-    child.on('close', (status) => resolve({ text, status }));
+    child.on('close', (status) => {
+      if (beside) process.stdout.write(text);
+      resolve({ text, status });
+    });
   });
 }
 
 /** Sums the `test result:` lines of cargo; a run that failed without one is one failure. */
-async function cargoTests(name, args, env) {
-  const { text, status } = await tee('cargo', ['test', '--no-fail-fast', ...args], env);
+async function cargoTests(name, args, how) {
+  const { text, status } = await tee('cargo', ['test', '--no-fail-fast', ...args], how);
   const lines = stripVTControlCharacters(text).matchAll(
     /^test result: .*?(\d+) passed; (\d+) failed/gm,
   );
@@ -95,16 +101,21 @@ run('cargo', ['build', '--quiet', '--bin', 'wasm-test-runner']);
 const runner = {
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: join(root, 'target/debug/wasm-test-runner'),
 };
+const rust = await cargoTests('Rust', ['--workspace']);
+// Growth can only be told from optimised code; linking it fast is enough for that. It takes one
+// core for a minute, in which the other compiles the tests of the module.
+const growth = cargoTests(
+  'Rust, growth',
+  ['--release', '-p', 'okstra-core', '--test', 'plans', 'growth'],
+  { env: GROWTH, beside: true },
+);
 const totals = [
-  await cargoTests('Rust', ['--workspace']),
-  // Growth can only be told from optimised code; linking it fast is enough for that.
-  await cargoTests(
-    'Rust, growth',
-    ['--release', '-p', 'okstra-core', '--test', 'plans', 'growth'],
-    GROWTH,
-  ),
-  await cargoTests('wasm in Node', wasmTarget, runner),
-  await cargoTests('wasm in Chromium', wasmTarget, { ...runner, WASM_BINDGEN_USE_BROWSER: '1' }),
+  rust,
+  await cargoTests('wasm in Node', wasmTarget, { env: runner }),
+  await cargoTests('wasm in Chromium', wasmTarget, {
+    env: { ...runner, WASM_BINDGEN_USE_BROWSER: '1' },
+  }),
+  await growth,
   await vitest(),
 ];
 

@@ -30,7 +30,9 @@ let loading: Promise<Functions> | undefined;
 const HELP = "a page with a Content-Security-Policy needs script-src 'wasm-unsafe-eval'";
 
 async function load(): Promise<Functions> {
-  const bytes = Uint8Array.from(atob(packed), (ch) => ch.charCodeAt(0));
+  const letters = atob(packed);
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = letters.charCodeAt(at);
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   const headers = { 'content-type': 'application/wasm' };
   const module = await WebAssembly.compileStreaming(new Response(plain, { headers }));

@@ -48,6 +48,47 @@ const ALL = '1:pr 2:verified 3:done 4:running 5:ready 6:waiting 7:waiting';
 
 const panelTitle = (page: Page) => page.locator('.panel h2');
 
+describe('a page at rest', () => {
+  /** Opens the page again, counts how many plans it makes, and gives it one where it is to have one. */
+  async function counted(page: Page, given?: typeof FACTS): Promise<void> {
+    await page.addInitScript((facts) => {
+      const attach = Element.prototype.attachShadow;
+      Element.prototype.attachShadow = function (options) {
+        const plans = Number(document.documentElement.dataset.plans ?? 0);
+        document.documentElement.dataset.plans = `${plans + 1}`;
+        return attach.call(this, options);
+      };
+      addEventListener('DOMContentLoaded', () => {
+        const element = document.querySelector('okstra-plan');
+        if (facts && element) element.facts = facts;
+      });
+    }, given);
+    await page.reload();
+  }
+
+  test('rehearses a first picture, which nobody sees', async () => {
+    await using(async ({ page }) => {
+      await counted(page);
+      const welcome = await page.locator('body').innerHTML();
+      await expect.poll(() => page.locator('html').getAttribute('data-plans')).toBe('2');
+      // Long enough for the picture.
+      await page.waitForTimeout(500);
+      expect(await page.locator('okstra-plan').count()).toBe(1);
+      expect(await page.locator('body').innerHTML()).toBe(welcome);
+      expect(await page.title()).toBe('okstra');
+    });
+  });
+
+  test('rehearses nothing where a plan is there already', async () => {
+    await using(async ({ page }) => {
+      await counted(page, FACTS);
+      await expect.poll(() => states(page)).toBe(ALL);
+      await page.waitForTimeout(1_000);
+      expect(await page.locator('html').getAttribute('data-plans')).toBe('1');
+    });
+  });
+});
+
 describe('files', () => {
   test('a plan is dropped, then its ledger and evidence', async () => {
     const loose = write(join(folder, 'loose'), {

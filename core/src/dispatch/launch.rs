@@ -148,7 +148,7 @@ pub fn plan_dispatch(
             log: log_path(&request.prompt),
             project: places.project,
             worktree: places.worktree,
-            run: request.run.clone().or_else(|| run_of(&request.prompt)),
+            run: request.run.clone(),
             sequence: request.sequence,
             attempt: 1,
             command,
@@ -168,12 +168,6 @@ pub fn plan_dispatch(
             reason: None,
         },
     })
-}
-
-/// The run that a prompt in the folder `prompts` of a run belongs to.
-fn run_of(prompt: &str) -> Option<String> {
-    let run = folder_of(prompt).strip_suffix("/prompts")?;
-    run.contains("/runs/").then(|| run.to_owned())
 }
 
 fn folder_of(path: &str) -> &str {
@@ -290,7 +284,11 @@ mod tests {
     fn a_command_is_a_list_of_words() {
         let launch = plan_dispatch(
             prompt("r.md", "w", "o 3").as_bytes(),
-            &DispatchRequest { cli: Some(String::from("codex")), ..request(Vec::new()) },
+            &DispatchRequest {
+                cli: Some(String::from("codex")),
+                run: Some(String::from("/p/.okstra/tasks/g/t/runs/implementation/stage-1")),
+                ..request(Vec::new())
+            },
         )
         .unwrap();
         let record = launch.record;
