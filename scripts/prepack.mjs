@@ -1,6 +1,6 @@
 // Before the package is packed: the page people see first comes from the root of the checkout,
 // and a package without its build is refused.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, stop } from './lib.mjs';
 
@@ -29,5 +29,5 @@ if (rest === undefined) {
   stop('README.md has no section "Working on okstra" to leave out');
 }
 writeFileSync(join(folder, 'README.md'), `${page}MIT licence.\n`);
-mkdirSync(join(folder, 'docs'), { recursive: true });
-copyFileSync(join(root, 'docs/rules.md'), join(folder, 'docs/rules.md'));
+// What the page links to and shows.
+cpSync(join(root, 'docs'), join(folder, 'docs'), { recursive: true });

@@ -1,6 +1,6 @@
 // What stands in more than one place has to agree; what people download has an agreed size.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -78,6 +78,11 @@ describe('the tarball', () => {
     for (const folder of ['.claude-plugin', 'plugin']) {
       expect(below(join(installed, folder))).toEqual(below(join(root, 'npm-package', folder)));
     }
+    // Every picture and page that the page of the package leads to.
+    const page = readFileSync(join(installed, 'README.md'), 'utf8');
+    const links = [...page.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path = '']) => path);
+    expect(links.length).toBeGreaterThan(3);
+    expect(links.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
     const foreign = readdirSync(join(installed, 'dist')).filter(
       (name) =>
         !/^[\w.-]+\.(?:c?js|wasm|d\.ts)$|^generated$|^preview\.html$|^THIRD-PARTY-LICENSES.txt$/.test(
