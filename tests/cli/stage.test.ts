@@ -839,6 +839,21 @@ describe('stage verify', () => {
     expect(list.stages[0]).toMatchObject({ state: 'done', verdict: 'blocked' });
   });
 
+  it('warns of a report that is not there', async () => {
+    const here = world();
+    const args = [...verify, '--stage', '1', '--report', 'reports/w.md'];
+    const { exit, stderr, files } = await here.run(...args);
+    const warning = 'there is no report reports/w.md yet; write it before the hand-over';
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: `okstra: warning: ${warning}\n` });
+    expect(rows(files[LEDGER]).at(-1)).toMatchObject({ report_path: 'reports/w.md' });
+    expect(json(await here.run(...args, '--json')).warnings).toEqual([warning]);
+    here.folder = '/desk/reports';
+    const fromBelow = ['stage', 'verify', '--task-key', KEY, '--stage', '1', '--force-reappend'];
+    for (const report of ['v.md', 'reports/v.md']) {
+      expect(await here.run(...fromBelow, '--report', report)).toMatchObject({ stderr: '' });
+    }
+  });
+
   it('finds a report from the folder one is in', async () => {
     const here = world();
     here.folder = '/desk/reports';

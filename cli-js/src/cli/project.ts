@@ -96,9 +96,13 @@ export function planOf(
       .planCandidates({ project_root: root, task_root: task, ...facts })
       .find((path) => host.isFile(path) && inside(path));
   // As a rule the evidence of the lowest stage names the plan, and no other has to be read.
-  const number = (name: string) => Number(/\d+/.exec(name)?.[0] ?? Number.NaN);
-  const [lowest] = host.list(carry).sort((one, other) => number(one) - number(other));
-  const first = lowest === undefined ? [] : readFolder(host, carry, [lowest]);
+  let lowest: string[] = [];
+  let least = Number.POSITIVE_INFINITY;
+  for (const name of host.list(carry)) {
+    const number = Number(/^\D*(\d+)/.exec(name)?.[1]);
+    if (number < least) [lowest, least] = [[name], number];
+  }
+  const first = readFolder(host, carry, lowest);
   const plan =
     (first.length > 0
       ? find({ evidence: first, latest_report_path: '', reports: [] })

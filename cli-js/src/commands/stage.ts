@@ -288,11 +288,13 @@ const verify = command({
     const { host } = context;
     // A path that is not there from here may still be one from the project's folder.
     const path = slashes(host.realPath(report));
-    const found = report !== '' && host.exists(path) ? path : report;
+    const isHere = report !== '' && host.exists(path);
+    const isThere = isHere || host.exists(`${board.layout.project_root ?? ''}/${report}`);
     const request = {
       stage,
       verdict: values.verdict,
-      report_path: found,
+      report_path: isHere ? path : report,
+      report_missing: !isThere,
       force_reappend: values.forceReappend,
     };
     return recorded(board, values, 'stage verify', values.verdict, (ledger, facts) =>

@@ -420,6 +420,7 @@ impl World {
                     stage: *stage,
                     verdict: (*verdict).into(),
                     report_path: "r.md".into(),
+                    report_missing: false,
                     force_reappend: false,
                 };
                 let answer = self.ask(&nobody, &|facts| verify(plan, &ledger, facts, &request));

@@ -49,6 +49,7 @@ fn accepted(stage: u32) -> VerifyRequest {
         stage,
         verdict: "accepted".into(),
         report_path: "reports/v.md".into(),
+        report_missing: false,
         force_reappend: false,
     }
 }
@@ -77,6 +78,16 @@ fn a_verification_is_recorded_once() {
     let forced = VerifyRequest { force_reappend: true, ..blocked };
     assert!(disk.settle(verifying(&disk, &forced)).0.recorded);
     assert!(LedgerState::read(&disk.ledger()).verified_accepted().is_empty());
+}
+
+#[test]
+fn a_report_that_is_not_there_is_warned_of() {
+    let mut disk = done(&[1]);
+    let missing = VerifyRequest { report_missing: true, ..accepted(1) };
+    let (answer, _) = disk.settle(verifying(&disk, &missing));
+    let warning = "there is no report reports/v.md yet; write it before the hand-over";
+    assert_eq!((answer.recorded, answer.warnings), (true, vec![warning.to_owned()]));
+    assert_eq!(disk.settle(verifying(&disk, &accepted(1))).0.warnings, Vec::<String>::new());
 }
 
 #[test]

@@ -6374,6 +6374,10 @@ export type VerifyRequest = {
    */
   report_path: string;
   /**
+   * Whether there is nothing at that path.
+   */
+  report_missing: boolean;
+  /**
    * Whether to correct a verification that stands.
    */
   force_reappend: boolean;
