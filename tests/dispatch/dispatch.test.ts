@@ -1,5 +1,5 @@
 /** Workers that write, fail, hang, die and ignore signals, and prompts that are refused. */
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -294,6 +294,31 @@ describe('nothing is started', () => {
       dry_run: true,
       dispatches: [{ standing: 'running' }],
     });
+  });
+
+  it('and a status that cannot be read keeps nobody from the others of its folder', async () => {
+    const [prompt, broken] = [bench.prompt('one'), bench.prompt('a-broken')];
+    await start(prompt, 'hangs', '--detach');
+    const { pids } = await bench.running(prompt);
+    writeFileSync(`${broken}.status.json`, '{"state":');
+    const about = (verb: string, ...more: string[]) =>
+      bench.okstra('dispatch', verb, bench.run, ...more);
+    const complaint = expect.stringContaining(`${broken}.status.json`);
+    const shown = await about('show', '--json');
+    expect(shown).toMatchObject({ exit: 2, stderr: complaint });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ dispatches: [{ standing: 'running' }] });
+    expect(await about('stop', '--dry-run')).toMatchObject({
+      exit: 2,
+      stdout: expect.stringContaining('would be stopped: hangs-worker'),
+      stderr: complaint,
+    });
+    expect(await about('stop')).toMatchObject({
+      exit: 2,
+      stdout: expect.stringContaining('hangs-worker'),
+      stderr: complaint,
+    });
+    expect(isAlive(pids.worker)).toBe(false);
+    expect(await about('resume')).toMatchObject({ exit: 2, stderr: complaint });
   });
 
   it('where nothing was dispatched, each command says so', async () => {

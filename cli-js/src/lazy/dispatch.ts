@@ -387,32 +387,21 @@ async function follow(
 async function resume(desk: Desk, args: readonly string[], values: WatchValues): Promise<number> {
   const { context, host } = desk;
   const interrupt = new Interrupt(host);
-  const named: Named[] = [];
-  let status = OK as number;
-  for (const it of find(host, args)) {
-    try {
-      judgeThere(context, it);
-      named.push(it);
-    } catch (error) {
-      status = Math.max(status, explain(host, error));
-      continue;
-    }
+  const { judged, status } = judgeAll(desk, find(host, args));
+  for (const { path } of judged) {
     // What a supervisor could not write down any more. A worker needs looking after all the same.
-    await recordRows(context, it.path).catch((error) => explain(host, error));
+    await recordRows(context, path).catch((error) => explain(host, error));
   }
-  return named.length === 0 ? status : watch(desk, named, values, interrupt, status);
+  return judged.length === 0 ? status : watch(desk, judged, values, interrupt, status);
 }
 
-function show(
-  { context, host }: Desk,
-  args: readonly string[],
-  { json }: { json: boolean },
-): number {
-  const answers = find(host, args).map((it) => ({ ...it, answer: judgeThere(context, it) }));
+function show(desk: Desk, args: readonly string[], { json }: { json: boolean }): number {
+  const { host } = desk;
+  const { judged: answers, status: exit } = judgeAll(desk, find(host, args));
   if (json) {
     const dispatches = answers.map(({ answer }) => shown(answer));
     host.write(1, `${printableJson({ dispatches })}\n`);
-    return OK;
+    return exit;
   }
   for (const { name, answer } of answers) {
     const { standing, status } = answer;
@@ -422,7 +411,7 @@ function show(
   if (answers.some(({ answer }) => ['orphaned', 'unseen'].includes(answer.standing))) {
     say(host, "go on with those whose supervisor is gone: 'okstra dispatch resume'");
   }
-  return OK;
+  return exit;
 }
 
 async function stop(
@@ -431,17 +420,18 @@ async function stop(
   { json, dryRun }: { json: boolean; dryRun: boolean },
 ): Promise<number> {
   const { context, host } = desk;
-  const named = find(host, args);
-  if (dryRun) return foreseeStop(desk, named, json);
-  let status = OK as number;
+  const { judged: named, ...all } = judgeAll(desk, find(host, args));
+  if (dryRun) return foreseeStop(desk, named, json) || all.status;
+  let { status } = all;
   const stopped: Named[] = [];
   for (const it of named) {
-    const { standing } = judgeThere(context, it);
+    const { standing } = it.answer;
     if (standing === 'ended') continue;
     if (standing === 'unknown') {
       const help = 'ask on the machine where it was started';
       const message = 'its processes cannot be judged from here';
-      status = explain(host, new HostError('refused', it.name, message, help));
+      const refusal = new HostError('refused', it.name, message, help);
+      status = Math.max(status, explain(host, refusal));
       continue;
     }
     stopped.push(it);
@@ -459,8 +449,7 @@ async function stop(
 }
 
 /** Says which would be ended, and changes nothing. */
-function foreseeStop({ context, host }: Desk, named: readonly Named[], json: boolean): number {
-  const answers = named.map((it) => ({ ...it, answer: judgeThere(context, it) }));
+function foreseeStop({ host }: Desk, answers: readonly Judged[], json: boolean): number {
   if (json) {
     const dispatches = answers.map(({ answer }) => shown(answer));
     host.write(1, `${printableJson({ dispatches, dry_run: true })}\n`);
@@ -536,6 +525,28 @@ function find(host: Host, args: readonly string[]): Named[] {
     if (all.length === 0) throw new UsageError(`nothing was dispatched in ${arg}`);
     return all;
   });
+}
+
+/** A dispatch with how it stands. */
+interface Judged extends Named {
+  answer: DispatchAnswer;
+}
+
+/** How dispatches stand. One that cannot be judged is said, and keeps nobody from the others. */
+function judgeAll(
+  { context, host }: Desk,
+  named: readonly Named[],
+): { judged: Judged[]; status: number } {
+  const judged: Judged[] = [];
+  let status = OK as number;
+  for (const it of named) {
+    try {
+      judged.push({ ...it, answer: judgeThere(context, it) });
+    } catch (error) {
+      status = Math.max(status, explain(host, error));
+    }
+  }
+  return { judged, status };
 }
 
 /** How a dispatch stands; where there is none the core says so. */
