@@ -155,6 +155,76 @@ describe('stage done', () => {
   });
 });
 
+describe('a worktree that began with a merge', () => {
+  /** A stage with two dependencies, claimed; and a second that has passed since. */
+  async function claimed(...more: string[]) {
+    const shop = new Shop({ graph: ['', '', '1, 2'] });
+    await shop.finish(1, 'src/one.rs', 'one\n');
+    await shop.finish(2, 'src/two.rs', 'two\n');
+    const three = await shop.claimed(3, ...more);
+    // A merge that is made in another second is another commit.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    return { shop, three };
+  }
+
+  const release = (shop: Shop, claim: { claim_id: string }) => {
+    const words = ['stage', 'release', '--plan', shop.plan, '--stage', '3'];
+    return shop.okstra(...words, '--claim-id', claim.claim_id);
+  };
+
+  it('is gone on with after a release, also where work was done in it', async () => {
+    const { shop, three } = await claimed();
+    expect(await release(shop, three)).toMatchObject({ exit: 0 });
+    const again = await shop.claimed(3);
+    expect(again).toMatchObject({ worktree: three.worktree, base_commit: three.base_commit });
+    const head = shop.put(again.worktree, 'src/three.rs', 'half\n');
+    expect(await release(shop, again)).toMatchObject({ exit: 0 });
+    const last = await shop.claimed(3);
+    expect(last).toMatchObject({ worktree: three.worktree, base_commit: three.base_commit });
+    expect(shop.gitIn(last.worktree, 'rev-parse', 'HEAD')).toBe(head);
+    expect(await shop.done(last, head)).toMatchObject({ exit: 0 });
+  });
+
+  it('is taken over from a session that died', async () => {
+    const { shop, three } = await claimed('--session', 'dead');
+    const ledger = readFileSync(shop.ledger, 'utf8');
+    const [last = ''] = ledger.trimEnd().split('\n').slice(-1);
+    const dead = last.replace(/"pid":\d+/, `"pid":${2 ** 22}`);
+    writeFileSync(shop.ledger, ledger.replace(last, dead));
+    const heir = await shop.claimed(3, '--session', 'heir', '--reclaim');
+    expect(heir).toMatchObject({ worktree: three.worktree, base_commit: three.base_commit });
+  });
+
+  it('says what it lacks of a dependency that went on', async () => {
+    const { shop, three } = await claimed();
+    await release(shop, three);
+    const one = shop.path(1);
+    const head = shop.put(one, 'src/one.rs', 'another one\n');
+    const rows = shop.rows().filter(({ stage, status }) => stage === 1 && status === 'done');
+    appendFileSync(shop.ledger, `${JSON.stringify({ ...rows.at(-1), head_commit: head })}\n`);
+    const again = await shop.claim(3);
+    expect(again).toMatchObject({
+      exit: 0,
+      stderr: expect.stringContaining(`it does not have stage 1 as it is now: 'git merge ${head}'`),
+    });
+    expect(JSON.parse(again.stdout).base_commit).toBe(three.base_commit);
+  });
+
+  it('that was killed half-way keeps the merge it began with', async () => {
+    const { shop, three } = await claimed();
+    const head = shop.put(three.worktree, 'src/three.rs', 'half\n');
+    await release(shop, three);
+    // As a claim leaves it that was killed before it knew what to start from.
+    const registry = readFileSync(shop.registry, 'utf8');
+    const killed = registry.replace('"state": "kept"', '"state": "provisioning"');
+    expect(killed).not.toBe(registry);
+    writeFileSync(shop.registry, killed);
+    const again = await shop.claimed(3);
+    expect(again).toMatchObject({ worktree: three.worktree, base_commit: three.base_commit });
+    expect(shop.gitIn(again.worktree, 'rev-parse', 'HEAD')).toBe(head);
+  });
+});
+
 describe('a session that died', () => {
   it('its stage is taken over with the worktree as it left it', async () => {
     const shop = new Shop({ graph: ['', ''] });

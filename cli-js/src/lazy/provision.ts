@@ -245,8 +245,12 @@ async function choose(
     now: host.now(),
     sync_dirs: settings.syncDirs,
   };
-  await changeRegistry(board, home, (it) => api.registryBegin(it, begin));
   const before = registered?.stages.find((entry) => entry.stage === stage);
+  // What an earlier claim's worktree began with stays known, whatever becomes of this one.
+  const known = begin.base ?? before?.base ?? undefined;
+  await changeRegistry(board, home, (it) =>
+    api.registryBegin(it, known === undefined ? begin : { ...begin, base: known }),
+  );
   return {
     root,
     claim,
@@ -446,12 +450,27 @@ async function startOf(board: Board, git: Git, chosen: Chosen, wanted: Wanted): 
   const start =
     base.kind === 'commit'
       ? { base: base.commit, open: [] }
-      : await merged(board, git, root, stage, base, wanted.resolve);
+      : ((await mergedBefore(git, chosen)) ??
+        (await merged(board, git, root, stage, base, wanted.resolve)));
   // What a kill leaves is told by it from what somebody worked in.
   await changeRegistry(board, home, (it) =>
     board.api.registryBegin(it, { ...begin, base: start.base }),
   );
   return start;
+}
+
+/**
+ * The merge that the worktree of an earlier claim began with, if that is gone on with: made anew it
+ * would be another commit, which the worktree does not have.
+ */
+async function mergedBefore(git: Git, { root, begin, before }: Chosen): Promise<Start | undefined> {
+  const base = before?.base ?? undefined;
+  if (base === undefined) return undefined;
+  const branches = await git.branches(root.folder, begin.branch);
+  const at = branches.find(({ name }) => name === begin.branch)?.commit;
+  // What was left half-made and untouched is taken away and made anew.
+  if (at === undefined || (before?.state === 'provisioning' && at === base)) return undefined;
+  return (await git.ancestor(root.folder, base, at)) ? { base, open: [] } : undefined;
 }
 
 type Merges = Extract<BaseAnswer, { kind: 'merge' }>;
