@@ -21,6 +21,7 @@ async function answer(): Promise<object> {
   const [, , , flag, given] = process.argv;
   // The slow part of a session's end, in a process of its own.
   if (flag === '--ended') {
+    prepare('ended');
     const { ended } = await import('./lazy/react.js');
     await ended(given ?? '');
     return {};

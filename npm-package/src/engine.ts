@@ -10,38 +10,35 @@ export function expectShort(): void {
   set('--wasm-lazy-validation', '--liftoff-only', `--wasm-tiering-budget=${2 ** 31 - 1}`);
 }
 
-/** It has much to do: optimised code is worth the wait. */
+/** It has much to do: optimised code is worth the wait, after as many calls as in Node 20. */
 export function expectLong(): void {
   set('--wasm-lazy-validation', '--no-liftoff-only', '--wasm-tiering-budget=1800000');
 }
 
 function set(...flags: string[]): void {
-  const v8 = engine();
+  // Loading the public module costs 4 ms, as it brings streams and the heap's snapshots.
+  const v8 = binding<Engine>('v8') ?? process.getBuiltinModule('node:v8');
   for (const flag of flags) v8.setFlagsFromString(flag);
 }
 
 /** What sets V8's flags. */
 interface Engine {
-  setFlagsFromString: (flag: string) => void;
+  setFlagsFromString(flag: string): void;
 }
 
 /**
- * V8's settings. Loading `node:v8` costs 4 ms, as it brings streams and the heap's snapshots; the
- * binding below it is there already. Node calls that way in deprecated, so its warning is put off
- * for this one call, and where it is gone or forbidden the module is loaded.
+ * What a module of Node is built upon, which is there already. Node calls that way in deprecated,
+ * so its warning is put off for this one call; nothing where it is gone or forbidden, as it is
+ * under --permission.
  */
-function engine(): Engine {
+export function binding<T>(name: string): T | undefined {
   const silent = process.noDeprecation ?? false;
   try {
     process.noDeprecation = true;
-    const binding = (process as { binding?: (name: string) => Partial<Engine> }).binding?.('v8');
-    if (typeof binding?.setFlagsFromString === 'function') {
-      return binding as Engine;
-    }
+    return (process as { binding?: (name: string) => T }).binding?.(name);
   } catch {
-    // Forbidden, as under --permission: the public way does the same.
+    return undefined;
   } finally {
     process.noDeprecation = silent;
   }
-  return process.getBuiltinModule('node:v8');
 }

@@ -1,8 +1,11 @@
 // The kept code of the bundles, on a copy of the package.
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -16,6 +19,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../scripts/lib.mjs';
 
@@ -25,9 +29,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const plan = join(root, 'fixtures/plans/valid_three_stage_parallel.md');
 const shipped = join(root, 'npm-package');
 const copy = join(folder, 'okstra');
-
-/** Node 22 keeps code itself, in files of its own. */
-const isOurs = Number.parseInt(process.versions.node, 10) < 22;
 
 const cache = join(copy, '.cache', `${process.version}-${process.arch}`);
 const file = join(cache, 'command-plan-check');
@@ -53,10 +54,30 @@ function okstra(words: readonly string[], env: Record<string, string> = {}, node
 const check = (env?: Record<string, string>, node?: string[]) =>
   okstra(['plan', 'check', plan], env, node);
 
+/** Changes kept code, and what tells that it was not changed. */
+function change(path: string, how: (bytes: Buffer) => void): void {
+  const bytes = readFileSync(path);
+  how(bytes);
+  writeFileSync(path, summed(bytes));
+}
+
+/** Makes code say another version of okstra. */
+function forge(bytes: Buffer): void {
+  const { version } = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8'));
+  const at = bytes.indexOf(version);
+  expect(at).toBeGreaterThan(0);
+  bytes.write('9'.repeat(version.length), at);
+}
+
+function summed(bytes: Buffer): Buffer {
+  bytes.write(`${crc32(bytes.subarray(10))}`.padStart(10, '0'));
+  return bytes;
+}
+
 /** What it answers without kept code. */
 const plainly = { status: 0, stdout: expect.stringContaining('3 stages'), stderr: '' };
 
-describe.runIf(isOurs)('kept code', () => {
+describe('kept code', () => {
   it('is written by the first run and used by the next ones', () => {
     expect(check()).toEqual(plainly);
     expect(readdirSync(cache)).toEqual(['command-plan-check']);
@@ -67,54 +88,50 @@ describe.runIf(isOurs)('kept code', () => {
     expect(statSync(file)).toMatchObject({ mtimeMs, ino });
   });
 
-  it('is the code that runs: the text of the bundle is not compiled', () => {
-    check();
-    const bundle = join(copy, 'dist/main.cjs');
-    const { atime, mtime } = statSync(bundle);
-    // To V8 a text is its length, to okstra its size and its time.
-    const text = readFileSync(bundle, 'utf8');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: a file has lines
-    writeFileSync(bundle, `//${text.slice(2).replace(/[\u0000-\u007f]/g, ' ')}`);
-    utimesSync(bundle, atime, mtime);
-    expect(check()).toEqual(plainly);
+  it('is the code that runs', () => {
+    const version = () => okstra(['--version']).stdout;
+    const { length } = version();
+    change(join(cache, 'command'), forge);
+    expect(version()).toBe(`${'9'.repeat(length - 1)}\n`);
   });
 
   it('is not used for a bundle that was changed', () => {
     check();
     const bundle = join(copy, 'dist/main.cjs');
+    const { atime, mtime, size } = statSync(bundle);
     const text = `process.stdout.write('another');process.exit(0)//`;
-    writeFileSync(bundle, text.padEnd(statSync(bundle).size, ' '));
+    writeFileSync(bundle, text.padEnd(size, ' '));
+    // As a copy of an archive makes it, in which all files have one time.
+    utimesSync(bundle, atime, mtime);
     expect(check()).toEqual({ status: 0, stdout: 'another', stderr: '' });
   });
 
   const harmed: [string, (bytes: Buffer) => Buffer][] = [
     ['empty', () => Buffer.alloc(0)],
-    ['cut off in its header', (bytes) => bytes.subarray(0, 20)],
+    ['cut off in its table', (bytes) => bytes.subarray(0, 30)],
     ['cut off in its code', (bytes) => bytes.subarray(0, 5_000)],
+    ['cut off at its end', (bytes) => bytes.subarray(0, -1)],
     ['full of zeros', (bytes) => Buffer.alloc(bytes.length)],
     ['something else', () => Buffer.from('hello')],
-    ['a header that is no table', () => Buffer.from('00000004null')],
-    ['a table of no places', () => Buffer.from('00000016{"main.cjs":"a"}')],
-    ['a table of places beyond its end', () => placed([99_999_999, 8])],
-    ['a table of places before its beginning', () => placed([-8, 4])],
-    ['another version of the engine', (bytes) => changed(bytes, 4)],
-    ['other settings of the engine', (bytes) => changed(bytes, 12)],
+    ['damaged in its table', (bytes) => flipped(bytes, 40)],
+    ...[0.1, 0.3, 0.5, 0.7, 0.9].map((part): [string, (bytes: Buffer) => Buffer] => [
+      `damaged by one bit at ${part}`,
+      (bytes) => flipped(bytes, Math.floor(bytes.length * part)),
+    ]),
+    ['of another version of the engine', (bytes) => summed(inEach(bytes, 4))],
+    ['of other settings of the engine', (bytes) => summed(inEach(bytes, 12))],
   ];
 
-  /** A file that says that the code of the entry is at a place. */
-  function placed(place: number[]): Buffer {
-    const { size, mtimeMs } = statSync(join(copy, 'dist/main.cjs'));
-    const table = JSON.stringify({ 'main.cjs': [...place, size, mtimeMs] });
-    return Buffer.from(`${table.length}`.padStart(8, '0') + table);
+  function flipped(bytes: Buffer, at: number): Buffer {
+    bytes[at] = (bytes[at] as number) ^ 4;
+    return bytes;
   }
 
   /** With a byte of the header of V8 changed in the code of every bundle. */
-  function changed(bytes: Buffer, at: number): Buffer {
-    const head = 8 + Number(bytes.toString('latin1', 0, 8));
-    const places = JSON.parse(bytes.toString('latin1', 8, head)) as Record<string, number[]>;
-    for (const [offset = 0] of Object.values(places)) {
-      bytes[offset + at] = (bytes[offset + at] as number) ^ 0xff;
-    }
+  function inEach(bytes: Buffer, at: number): Buffer {
+    const head = 18 + Number(bytes.toString('latin1', 10, 18));
+    const places = JSON.parse(bytes.toString('latin1', 18, head)) as Record<string, number[]>;
+    for (const [offset = 0] of Object.values(places)) flipped(bytes, offset + at);
     return bytes;
   }
 
@@ -154,11 +171,104 @@ describe.runIf(isOurs)('kept code', () => {
     expect(existsSync(dirname(cache))).toBe(false);
   });
 
-  it('does not grow without end', () => {
+  it('does not grow without end, and drafts that were left are taken away', () => {
     mkdirSync(cache, { recursive: true });
-    for (let at = 0; at < 200; at++) writeFileSync(join(cache, `command-${at}`), '');
+    for (let at = 0; at < 199; at++) writeFileSync(join(cache, `command-a${at}`), '');
+    const [old, young] = ['command-b.17', 'command-b.18'].map((name) => join(cache, name));
+    for (const draft of [old, young] as string[]) writeFileSync(draft, '');
+    utimesSync(old as string, 1, 1);
     expect(check()).toEqual(plainly);
-    expect(readdirSync(cache)).toHaveLength(200);
+    expect([old, young, file].map((path) => existsSync(path as string))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    // What is there is replaced all the same; what is new has no room.
+    writeFileSync(file, '');
+    check();
+    expect(statSync(file).size).toBeGreaterThan(0);
+    expect(okstra(['--version'])).toMatchObject({ status: 0 });
+    expect(existsSync(join(cache, 'command'))).toBe(false);
+  });
+
+  it('is not made under other settings than those it would be used under', () => {
+    const large = join(folder, 'large.md');
+    const text = readFileSync(plan, 'utf8');
+    // For as much as this the engine is told to expect a long life.
+    writeFileSync(large, `${text}\n${'Nothing that matters here.\n'.repeat(200_000)}`);
+    expect(okstra(['plan', 'check', large])).toMatchObject({ status: 0 });
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'of another owner than the package is neither read nor made (only root can give files away)',
+    () => {
+      const { stdout } = okstra(['--version']);
+      const kept = join(cache, 'command');
+      change(kept, forge);
+      chownSync(kept, 65_534, 65_534);
+      expect(okstra(['--version'])).toEqual({ status: 0, stdout, stderr: '' });
+      rmSync(join(copy, '.cache'), { recursive: true });
+      chownSync(copy, 65_534, 65_534);
+      expect(check()).toEqual(plainly);
+      expect(existsSync(join(copy, '.cache'))).toBe(false);
+    },
+  );
+
+  it('is not read where others may write it, and not written for others to write', () => {
+    const version = () => okstra(['--version']).stdout;
+    const kept = join(cache, 'command');
+    const was = process.umask(0);
+    const right = version();
+    process.umask(was);
+    const places = [dirname(cache), cache, kept];
+    const modes = places.map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o755, 0o755, 0o644]);
+    for (const [at, mode] of [0o775, 0o777, 0o666].entries()) {
+      change(kept, forge);
+      expect(version()).not.toBe(right);
+      chmodSync(places[at] as string, mode);
+      expect(version()).toBe(right);
+      chmodSync(places[at] as string, modes[at] as number);
+      rmSync(kept, { force: true });
+      version();
+    }
+  });
+
+  it('is not waited for where it is a pipe, and not followed where it is a link', () => {
+    mkdirSync(cache, { recursive: true });
+    execFileSync('mkfifo', [file]);
+    expect(check()).toEqual(plainly);
+    rmSync(file);
+    symlinkSync('/dev/zero', file);
+    expect(check()).toEqual(plainly);
+    expect(lstatSync(file).isFile()).toBe(true);
+  });
+
+  it('is whole whenever a process is killed, and whoever is first', async () => {
+    const run = (ms: number) =>
+      new Promise<string>((resolve) => {
+        const child = spawn(process.execPath, [join(copy, 'bin/okstra.js'), 'plan', 'check', plan]);
+        let text = '';
+        child.stdout.on('data', (chunk) => {
+          text += chunk;
+        });
+        const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+        child.on('close', () => {
+          clearTimeout(timer);
+          resolve(text);
+        });
+      });
+    for (let round = 0; round < 20; round++) {
+      rmSync(join(copy, '.cache'), { recursive: true, force: true });
+      await run(40 + Math.random() * 60);
+      expect(check()).toEqual(plainly);
+    }
+    rmSync(join(copy, '.cache'), { recursive: true, force: true });
+    const all = await Promise.all(Array.from({ length: 12 }, () => run(60_000)));
+    expect(new Set(all).size).toBe(1);
+    expect(all[0]).toContain('3 stages');
+    expect(readdirSync(cache)).toEqual(['command-plan-check']);
   });
 
   it('serves hooks, each event for itself', () => {
@@ -180,16 +290,8 @@ describe.runIf(isOurs)('kept code', () => {
     expect(first).toMatchObject({ status: 0, stderr: '' });
     expect(readdirSync(cache)).toEqual(['hook-PostToolUse']);
     expect(hook()).toMatchObject({ stdout: first.stdout, stderr: '' });
-  });
-});
-
-describe.runIf(!isOurs)('kept code', () => {
-  it('is left to Node, in the folder of the package', () => {
-    expect(check()).toEqual(plainly);
-    const kept = () => readdirSync(dirname(cache), { recursive: true }).sort();
-    const first = kept();
-    expect(first.length).toBeGreaterThan(2);
-    expect(check()).toEqual(plainly);
-    expect(kept()).toEqual(first);
+    const { ino } = statSync(join(cache, 'hook-PostToolUse'));
+    expect(hook().stdout).toBe(first.stdout);
+    expect(statSync(join(cache, 'hook-PostToolUse')).ino).toBe(ino);
   });
 });
