@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::error::OkstraError;
-use crate::finding::{Code, Draft, Finding};
+use crate::finding::{Code, Draft, Finding, Severity};
 use crate::fix;
 use crate::graph::Graph;
 use crate::plan::outline::Block;
@@ -66,6 +66,8 @@ pub struct ApproveResult {
     pub changed: bool,
     /// The clarifications (A2) that hold the approval back; not empty means: not approved.
     pub held_by: Vec<Finding>,
+    /// How many errors the plan has beside them, each of which keeps its stages from being built.
+    pub errors: usize,
 }
 
 /// The most bytes of a plan, 64 MiB: reading takes about fifteen times a plan's size, and a module
@@ -153,17 +155,25 @@ pub fn fix_plan(source: &[u8], options: CheckOptions) -> Result<FixResult, Okstr
 }
 
 /// Ticks the approval line, or adds one where there is none: under the heading `User Approval
-/// Request`, else at the end. While a clarification blocks the approval nothing changes and the
-/// answer says which.
+/// Request`, else before the Stage Map. While a clarification blocks the approval nothing changes
+/// and the answer says which. What has no Stage Map is refused.
 pub fn approve_plan(source: &[u8]) -> Result<ApproveResult, OkstraError> {
     let original = text(source)?;
     let doc = Document::read(original);
+    if doc.maps.is_empty() {
+        return Err(OkstraError::NoStageMap);
+    }
     let options = CheckOptions { require_approval: true, ..CheckOptions::default() };
     let drafts = checker(&doc, options)?.run();
+    let errors = drafts
+        .iter()
+        .filter(|draft| !matches!(draft.code, Code::A1 | Code::A2))
+        .filter(|draft| rules::severity(draft.code, options) == Severity::Error)
+        .count();
     let blocking: Vec<Draft> = drafts.into_iter().filter(|draft| draft.code == Code::A2).collect();
     if !blocking.is_empty() || doc.approval.state() == ApprovalState::Approved {
         let held_by = rules::resolve(&doc, blocking, options);
-        return Ok(ApproveResult { text: original.to_owned(), changed: false, held_by });
+        return Ok(ApproveResult { text: original.to_owned(), changed: false, held_by, errors });
     }
     let approved = approved(&doc);
     let after = Document::read(&approved);
@@ -176,7 +186,7 @@ pub fn approve_plan(source: &[u8]) -> Result<ApproveResult, OkstraError> {
         return Err(OkstraError::NotApprovable { line });
     }
     drop(after);
-    Ok(ApproveResult { text: approved, changed: true, held_by: Vec::new() })
+    Ok(ApproveResult { text: approved, changed: true, held_by: Vec::new(), errors })
 }
 
 /// The plan with its approval lines ticked, or one more line; every other byte stays.

@@ -47,6 +47,9 @@ pub enum OkstraError {
         /// The line where the approval would stand, from 1.
         line: u32,
     },
+    /// What is to be approved has no Stage Map.
+    #[error("no plan: it has no Stage Map")]
+    NoStageMap,
     /// An option has a value it cannot have.
     #[error("bad options: {reason}")]
     BadOptions {
@@ -145,6 +148,8 @@ pub enum ErrorCode {
     TooLarge,
     /// [`OkstraError::NotApprovable`].
     NotApprovable,
+    /// [`OkstraError::NoStageMap`].
+    NoStageMap,
     /// [`OkstraError::BadOptions`] or [`BundleError::BadInput`].
     BadOptions,
     /// [`OkstraError::WizardState`].
@@ -298,6 +303,11 @@ impl OkstraError {
                 Some("close the code fence or comment that reaches the end of the plan"),
                 ErrorDetails { line: Some(*line), ..none },
             ),
+            Self::NoStageMap => (
+                ErrorCode::NoStageMap,
+                Some("give the file with the stages; 'okstra plan check' says what a plan needs"),
+                none,
+            ),
             Self::WizardState { reason } => (
                 ErrorCode::WizardState,
                 Some("begin again with 'okstra wizard init' and another file"),
@@ -308,7 +318,7 @@ impl OkstraError {
             }
         };
         let status = match self {
-            Self::NotApprovable { .. } => ExitStatus::Refused,
+            Self::NotApprovable { .. } | Self::NoStageMap => ExitStatus::Refused,
             _ => ExitStatus::Usage,
         };
         ErrorInfo {

@@ -28,8 +28,8 @@ it.each([
   ['{"guard": true}', 'guard must be off, warn, ask or deny'],
   ['{"workers": {}}', { workers: {} }],
   ['{"workers": []}', 'workers must be an object of workers by name'],
-  ['[]', 'no JSON object'],
-  ['{', expect.stringMatching(/^no JSON: /)],
+  ['[]', 'not usable as JSON: not an object'],
+  ['{', expect.stringMatching(/^not usable as JSON: /)],
 ])('%s', (text, answer) => {
   expect(read(text)).toEqual(answer);
 });

@@ -198,14 +198,26 @@ describe('plan approve', () => {
 
 describe('what a plan or a file name holds', () => {
   it('is refused an approval that would be text, and says where', async () => {
-    const { exit, stderr, files } = await okstra(
-      { 'p.md': '```\ncode\n' },
-      'plan',
-      'approve',
-      'p.md',
-    );
+    const open = `${GOOD}\n## User Approval Request\n\n\`\`\`\ncode\n`;
+    const { exit, stderr, files } = await okstra({ 'p.md': open }, 'plan', 'approve', 'p.md');
     expect({ exit, files }).toEqual({ exit: 3, files: {} });
     expect(stderr).toMatch(/^p\.md: cannot be approved: line \d+ .*; close /);
+  });
+
+  it('is refused an approval where it is no plan, and told of its errors where it is one', async () => {
+    const list = await okstra({ 'p.md': '# Shopping list\n' }, 'plan', 'approve', 'p.md');
+    expect(list).toMatchObject({
+      exit: 3,
+      stderr: expect.stringContaining('p.md: no plan: it has no Stage Map; '),
+      files: {},
+    });
+    const faulty = { 'p.md': withApproval(' ').replace('(none)', '7') };
+    expect(await okstra(faulty, 'plan', 'approve', 'p.md')).toMatchObject({
+      exit: 0,
+      stderr: expect.stringMatching(
+        /^p\.md: approved\np\.md: \d+ errors?; see 'okstra plan check p\.md'\n$/,
+      ),
+    });
   });
 
   it('cannot steer the terminal through any output, the same set in core and command line', async () => {

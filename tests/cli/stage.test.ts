@@ -368,10 +368,19 @@ describe('which plan', () => {
 
   it.each([
     ['other:web:login', 'this project is shop, not other; go into its folder, or give --plan'],
-    ['shop:web:logout', 'the task shop:web:logout has no plan in /desk; give --plan'],
+    [
+      'shop:web:logout',
+      "there is no task shop:web:logout in /desk; 'okstra task list' shows those there are",
+    ],
     ['other:web:logout', 'this project is shop, not other; go into its folder, or give --plan'],
-    ['shop:..:..', 'the task shop:..:.. has no plan in /desk; give --plan'],
-    ['shop:../../x:y', 'the task shop:../../x:y has no plan in /desk; give --plan'],
+    [
+      'shop:..:..',
+      "there is no task shop:..:.. in /desk; 'okstra task list' shows those there are",
+    ],
+    [
+      'shop:../../x:y',
+      "there is no task shop:../../x:y in /desk; 'okstra task list' shows those there are",
+    ],
     ['shop:web', "a task key is 'project:group:id', got 'shop:web'"],
     ['shop:web:', "a task key is 'project:group:id', got 'shop:web:'"],
     ['', "a task key is 'project:group:id', got ''"],

@@ -88,6 +88,10 @@ describe('what is wrong with a command line is one line with the remedy', () => 
       "too many arguments for 'show'; expected 1 argument but got 2; see 'okstra plan show --help'",
     ],
     [
+      'stage claim plan.md',
+      "too many arguments for 'claim'; expected 0 arguments but got 1; name the plan with --plan; see 'okstra stage claim --help'",
+    ],
+    [
       'completion tcsh',
       "command-argument value 'tcsh' is invalid for argument 'SHELL'; allowed choices are bash, zsh, fish; see 'okstra completion --help'",
     ],

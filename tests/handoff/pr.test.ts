@@ -99,7 +99,7 @@ describe('handoff pr', () => {
       'gh: no such program, so nothing was pushed; this does it by hand:',
       `git push origin refs/heads/${BRANCH}:refs/heads/${BRANCH}`,
       `okstra handoff pr --task-key ${KEY} | tail -n +3 | gh pr create '--title=login: all stages' --base=main --head=${BRANCH} --body-file=-`,
-      `okstra stage pr --task-key ${KEY} --stages 1,2 --url <its address>`,
+      `okstra stage pr --task-key ${KEY} --stages 1,2 --url ADDRESS`,
       '',
     ]);
     expect(shop.pushed()).toEqual(['main']);

@@ -418,8 +418,36 @@ describe('doctor', () => {
     expect(stdout).toContain('FAIL hooks: ');
     expect(stdout).toContain('disableAllHooks is set; remove it');
     expect(stdout).toMatch(
-      /FAIL ledger: .*consumers\.jsonl: 1 unusable lines; okstra ledger repair --plan /,
+      /FAIL ledger: .*consumers\.jsonl: 1 unusable line; okstra ledger repair --plan /,
     );
     expect(stdout).toMatch(/(?:FAIL|WARN) claim: stage 1: .*; okstra stage /);
+  });
+
+  it('finds the ledgers of plans outside of tasks, and settings that cannot be used', () => {
+    const home = new Home();
+    mkdirSync(join(home.folder, 'shop/.git'), { recursive: true });
+    home.cwd = join(home.folder, 'shop');
+    home.put('shop/plan.md.okstra/consumers.jsonl', 'trash\n{"also": "trash"\n');
+    home.put('shop/plan.md', '# A plan\n');
+    const ledger =
+      /FAIL ledger: .*shop\/plan\.md\.okstra\/consumers\.jsonl: 2 unusable lines; okstra ledger repair --plan \S*shop\/plan\.md\n/;
+    const { stdout: first } = home.run('doctor');
+    expect(first).toMatch(ledger);
+    expect(first).toMatch(
+      /FAIL ledger: \S*shop\/plan\.md: no claim can be judged: 'okstra plan check /,
+    );
+    home.put('.okstra/config.json', '{\n  "guard": maybe\n}');
+    home.put('shop/.okstra/project.json', '{ "projectId": ');
+    const { exit, stdout } = home.run('doctor');
+    expect(exit).toBe(1);
+    expect(stdout).toMatch(/FAIL settings: \S*\.okstra\/config\.json:2:\d+: .*; mend the file\n/);
+    expect(stdout).toMatch(
+      /FAIL settings: \S*shop\/\.okstra\/project\.json:1:\d+: .*; mend the file\n/,
+    );
+    expect(stdout).toMatch(ledger);
+    home.put('.okstra/config.json', '{"guard": "maybe"}');
+    expect(home.run('doctor').stdout).toMatch(
+      /FAIL settings: \S*config\.json: guard must be off, warn, ask or deny; mend the file\n/,
+    );
   });
 });

@@ -165,7 +165,7 @@ it.each<[string, string[], number, string]>([
     'no such task',
     ['--task-key', 'shop:web:other'],
     2,
-    'okstra: the task shop:web:other has no plan in FOLDER; give --plan',
+    "okstra: there is no task shop:web:other in FOLDER; 'okstra task list' shows those there are",
   ],
   [
     'a port beyond all',

@@ -38,18 +38,9 @@ const MEANT: Record<keyof Config, string> = {
 /** Reads the settings; a setting that does not exist is an error, since it would be ignored. */
 export function readConfig(host: Pick<Host, 'home' | 'readIfThere'>): Config {
   const path = `${host.home()}/config.json`;
-  const bytes = host.readIfThere(path);
-  if (bytes === undefined) return {};
   const wrong = (message: string) => new HostError('unreadable', path, message, 'mend the file');
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder().decode(bytes));
-  } catch (error) {
-    throw wrong(`no JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw wrong('no JSON object');
-  }
+  const value = readObject(host, path);
+  if (value === undefined) return {};
   for (const [name, given] of Object.entries(value)) {
     if (!Object.hasOwn(KNOWN, name)) {
       throw wrong(`there is no setting '${name}'; there is ${Object.keys(KNOWN).join(', ')}`);

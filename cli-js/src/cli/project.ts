@@ -121,7 +121,18 @@ export function findTask(host: Host, key: string, context: Context): Task {
   const places = placeTask(host, key, context);
   const plan = planOf(host, places, context);
   if (plan !== undefined) return { root: places.root, plan };
-  throw new UsageError(`the task ${key} has no plan in ${places.root}; give --plan`);
+  if (!host.exists(places.task)) throw unknownTask(key, places);
+  const folder = places.task.slice(places.root.length + 1);
+  throw new UsageError(
+    `the task ${key} has no plan in ${places.root}; it belongs into ${folder}/runs/implementation-planning/reports as final-report-implementation-planning-001.md`,
+  );
+}
+
+/** A key that no task of the project has. */
+export function unknownTask(key: string, { root }: Pick<RecordPlaces, 'root'>): UsageError {
+  return new UsageError(
+    `there is no task ${key} in ${root}; 'okstra task list' shows those there are`,
+  );
 }
 
 /** How many tasks of a project are looked at for plans. */
@@ -225,11 +236,34 @@ export function readObject(
   throw unusable(':1:1', 'not an object');
 }
 
+/**
+ * Where a token is that V8 does not place: behind the longest beginning that only lacks its end. It
+ * is found by halving, since what is wrong in a text is wrong in each that goes on from it.
+ */
+function firstWrong(text: string): number {
+  const isWrong = (length: number) => {
+    try {
+      JSON.parse(text.slice(0, length));
+      return false;
+    } catch (error) {
+      const { message } = error as Error;
+      const position = /position (\d+)/.exec(message)?.[1];
+      return position === undefined ? !message.includes('end of JSON') : Number(position) < length;
+    }
+  };
+  let [right, wrong] = [0, text.length];
+  while (wrong - right > 1) {
+    const middle = (right + wrong) >> 1;
+    if (isWrong(middle)) wrong = middle;
+    else right = middle;
+  }
+  return right;
+}
+
 /** The line and column that the message of `JSON.parse` is about, as `:3:49`. */
 function placeOf(text: string, reason: string): string {
-  const position = /position (\d+)/.exec(reason)?.[1];
-  const at = reason.includes('end of JSON') ? text.length : Number(position ?? Number.NaN);
-  if (Number.isNaN(at)) return '';
+  const position = /position (\d+)/.exec(reason)?.[1] ?? firstWrong(text);
+  const at = reason.includes('end of JSON') ? text.length : Number(position);
   const lines = text.slice(0, at).split('\n');
   return `:${lines.length}:${[...(lines.at(-1) ?? '')].length + 1}`;
 }

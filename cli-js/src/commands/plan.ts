@@ -191,7 +191,7 @@ const diff = command({
 const approve = command({
   summary: "Tick the line '- [ ] Approved' of a plan",
   details:
-    'Refused with exit status 3 while an open clarification blocks the approval. A plan that is approved already stays as it is.',
+    "Where there is no such line, one is written under the heading 'User Approval Request', else before the Stage Map. Refused with exit status 3 while an open clarification blocks the approval, and where there is no Stage Map. A plan that is approved already stays as it is.",
   examples: [
     ['okstra plan approve plan.md', 'approve it'],
     ['okstra plan approve --dry-run plan.md', 'print the approved plan, write nothing'],
@@ -202,7 +202,8 @@ const approve = command({
     const { host } = context;
     const input = readInput(host, path);
     const api = context.api(input.bytes.length);
-    const { text, changed, held_by } = about(input.name, () => api.approvePlan(input.bytes));
+    const answer = about(input.name, () => api.approvePlan(input.bytes));
+    const { text, changed, held_by, errors } = answer;
     if (held_by.length > 0) {
       for (const { code, message, range } of held_by) {
         sayOf(
@@ -217,9 +218,15 @@ const approve = command({
     if (input.path === null || dryRun) host.write(1, text);
     else if (changed) host.replaceFile(input.path, input.bytes, text);
     sayOf(host, input.name, `${outcome(changed, dryRun && input.path !== null)}`);
+    if (errors > 0) sayErrors(context, path, input.name, errors);
     return OK;
   },
 });
+
+function sayErrors({ host }: Context, path: string, name: string, errors: number): void {
+  const count = errors === 1 ? '1 error' : `${errors} errors`;
+  sayOf(host, name, `${count}; see 'okstra plan check ${path}'`);
+}
 
 function outcome(changed: boolean, dry: boolean): string {
   if (!changed) return 'approved already';
@@ -232,11 +239,7 @@ function readChecked(path: string, context: Context) {
   const api = context.api(input.bytes.length);
   const report = about(input.name, () => api.checkPlan(input.bytes));
   const errors = report.findings.filter(({ severity }) => severity === 'error').length;
-  if (errors > 0) {
-    const count = errors === 1 ? '1 error' : `${errors} errors`;
-    const how = path === '-' ? "'okstra plan check -'" : `'okstra plan check ${path}'`;
-    sayOf(context.host, input.name, `${count}; see ${how}`);
-  }
+  if (errors > 0) sayErrors(context, path, input.name, errors);
   return { api, input, report, status: errors > 0 ? FINDINGS : OK };
 }
 

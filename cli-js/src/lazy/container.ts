@@ -14,7 +14,7 @@ import { type Board, type BoardValues, openBoard, slashes } from '../cli/board.j
 import { wantsColor } from '../cli/color.js';
 import type { Api, Context } from '../cli/context.js';
 import { FAULT, OK, UsageError } from '../cli/exit.js';
-import { placeTask } from '../cli/project.js';
+import { placeTask, unknownTask } from '../cli/project.js';
 import { explain, isPlanError, printable, printableJson, say } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
 import { HostError } from '../host/host.js';
@@ -64,11 +64,13 @@ interface Found {
 
 function openDesk(key: string, context: Context): Desk {
   const { host } = context;
-  const { root } = placeTask(host, key, context);
+  const { root, task } = placeTask(host, key, context);
   const api = context.api(0);
   const home = slashes(host.realPath(host.home()));
   const place = api.containerPlace({ home, task_key: key });
   const text = recordText(place, context);
+  // What is up can be taken down also when its task is gone.
+  if (text === undefined && !host.exists(task)) throw unknownTask(key, { root });
   const facts = { home, task_key: key, ...(text === undefined ? {} : { record: text }) };
   const known = api.containerPlace(facts);
   const gone = goneOf(known.record, context);

@@ -202,7 +202,7 @@ export async function open(
   }
   const number = /\/(?:pull|merge_requests)\/(\d{1,9})\b/.exec(url)?.[1];
   if (url === '' && number === undefined) {
-    const help = `record it: okstra stage pr --stages ${answer.stages.join(',')} --url <its address>`;
+    const help = `record it: okstra stage pr --stages ${answer.stages.join(',')} --url ADDRESS`;
     throw new HostError('other', 'gh', 'opened a pull request and named no address', help);
   }
   const request = {
@@ -241,7 +241,7 @@ export function byHand(
   return [
     line('git', 'push', remote, plan.refspec),
     `${text} | ${line('gh', 'pr', 'create', ...what, ...how)}`,
-    `${line('okstra', 'stage', 'pr', ...task, '--stages', answer.stages.join(','))} --url <its address>`,
+    `${line('okstra', 'stage', 'pr', ...task, '--stages', answer.stages.join(','))} --url ADDRESS`,
   ];
 }
 

@@ -13,10 +13,11 @@ import type {
   Scope,
 } from '../../../npm-package/src/index.js';
 import { answered, openBoard, slashes } from '../cli/board.js';
+import { readConfig } from '../cli/config.js';
 import type { Context } from '../cli/context.js';
 import { FINDINGS, OK, UsageError } from '../cli/exit.js';
-import { okstraFolder, projectRootOf } from '../cli/project.js';
-import { printable, printableJson, say } from '../cli/talk.js';
+import { okstraFolder, projectRootOf, readObject } from '../cli/project.js';
+import { about, isPlanError, printable, printableJson, say } from '../cli/talk.js';
 import { carryOut } from '../host/effects.js';
 import { claudeFolder } from '../host/home.js';
 import { type Host, HostError } from '../host/host.js';
@@ -224,7 +225,7 @@ async function claude(words: readonly string[], at: string, host: Host) {
   const ran = await ask(['claude', 'plugin', ...words], host.env, at);
   if (ran === undefined) {
     const lines = `claude plugin marketplace add ${packageFolder(host)}' and 'claude plugin install ${PLUGIN}`;
-    throw new HostError('missing', 'claude', 'no such program', `install it, or run '${lines}'`);
+    throw new HostError('other', 'claude', 'no such program', `install it, or run '${lines}'`);
   }
   return ran;
 }
@@ -321,7 +322,24 @@ async function look(context: Context): Promise<DoctorFacts> {
     const wrong = await lockFault(folder);
     locks.push(wrong === undefined ? { folder } : { folder, fault: wrong });
   }
-  const { ledgers, claims } = root === undefined ? NO_TASKS : await tasksOf(root, context);
+  const settings = settingsFaults(root, host);
+  // A claim is judged by the settings.
+  const ledgers: LedgerFacts[] = [];
+  const claims: ClaimFacts[] = [];
+  for (const { path, plan } of ledgersOf(root, context)) {
+    const bytes = host.readIfThere(path);
+    if (bytes === undefined) continue;
+    const named = plan === undefined ? '' : `--plan ${plan}`;
+    ledgers.push({ path, plan: named, bad: api.checkLedger(bytes).bad.length });
+    if (plan === undefined || settings.length > 0) continue;
+    try {
+      claims.push(...(await claimsOf(plan, context)));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const why = isPlanError(error) ? `'okstra plan check ${plan}' finds errors` : message;
+      ledgers.push({ path: plan, plan: named, bad: 0, fault: `no claim can be judged: ${why}` });
+    }
+  }
   return {
     version,
     node: process.version,
@@ -330,10 +348,27 @@ async function look(context: Context): Promise<DoctorFacts> {
     ...(client === undefined ? {} : { client }),
     ...(fault === undefined ? {} : { record_fault: fault }),
     installations,
+    settings,
     locks,
     ledgers,
     claims,
   };
+}
+
+/** What is wrong with the settings of the person and of the project. */
+function settingsFaults(root: string | undefined, host: Host): DoctorFacts['settings'] {
+  const faults: DoctorFacts['settings'] = [];
+  const project = root === undefined ? undefined : `${okstraFolder(host, root)}/project.json`;
+  const all = [() => readConfig(host), () => project && readObject(host, project)];
+  for (const read of all) {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      faults.push({ path: error.path, fault: error.message });
+    }
+  }
+  return faults;
 }
 
 /** A place okstra was installed into, and whether its hooks find what they start. */
@@ -352,50 +387,62 @@ async function installationOf(one: Installation, host: Host): Promise<Installati
   };
 }
 
-const NO_TASKS: { ledgers: LedgerFacts[]; claims: ClaimFacts[] } = { ledgers: [], claims: [] };
+/** A ledger with its plan, where that is known. */
+interface Recorded {
+  path: string;
+  plan: string | undefined;
+}
 
-/** The ledgers of a project's tasks, and the claims that nobody is heard of any more. */
-async function tasksOf(root: string, context: Context): Promise<typeof NO_TASKS> {
+/** The ledgers of a project's tasks, and of the plans in the folder one is in and the project's. */
+function ledgersOf(root: string | undefined, context: Context): Recorded[] {
   const { host } = context;
-  const api = context.api(0);
-  const ledgers: LedgerFacts[] = [];
-  const claims: ClaimFacts[] = [];
+  const here = slashes(host.realPath(host.cwd()));
+  const beside = [...new Set([here, root ?? here])].flatMap((folder) =>
+    host
+      .list(folder)
+      .filter((name) => name.endsWith(RECORDS) && name !== RECORDS)
+      .map((name) => `${folder}/${name}`)
+      .map((records) => {
+        const plan = records.slice(0, -RECORDS.length);
+        return {
+          path: `${records}/consumers.jsonl`,
+          plan: host.isFile(plan) ? plan : undefined,
+        };
+      }),
+  );
+  return [...(root === undefined ? [] : ledgersOfTasks(root, context)), ...beside];
+}
+
+/** The end of the folder beside a plan that belongs to no task. */
+const RECORDS = '.okstra';
+
+function ledgersOfTasks(root: string, context: Context): Recorded[] {
+  const { host } = context;
   const tasks = `${okstraFolder(host, root)}/tasks`;
-  for (const group of host.list(tasks)) {
-    for (const id of host.list(`${tasks}/${group}`)) {
+  return host.list(tasks).flatMap((group) =>
+    host.list(`${tasks}/${group}`).map((id) => {
       const task = `${tasks}/${group}/${id}`;
       const runs = `${task}/runs/implementation-planning`;
-      const path = `${runs}/consumers.jsonl`;
-      const bytes = host.readIfThere(path);
-      if (bytes === undefined) continue;
-      const reports = host.list(`${runs}/reports`);
-      const [plan] = api
+      const [plan] = context
+        .api(0)
         .planCandidates({
           project_root: root,
           task_root: task,
           evidence: [],
           latest_report_path: '',
-          reports,
+          reports: host.list(`${runs}/reports`),
         })
         .filter((candidate) => host.isFile(candidate));
-      const named = plan === undefined ? '' : `--plan ${plan}`;
-      const fact: LedgerFacts = { path, plan: named, bad: api.checkLedger(bytes).bad.length };
-      try {
-        if (plan !== undefined) claims.push(...(await claimsOf(plan, context)));
-        ledgers.push(fact);
-      } catch (error) {
-        ledgers.push({ ...fact, fault: error instanceof Error ? error.message : String(error) });
-      }
-    }
-  }
-  return { ledgers, claims };
+      return { path: `${runs}/consumers.jsonl`, plan };
+    }),
+  );
 }
 
 async function claimsOf(plan: string, context: Context): Promise<ClaimFacts[]> {
   const nobody = { taskKey: undefined, implKey: undefined, session: undefined, claimId: undefined };
   const board = openBoard({ ...nobody, plan, json: false, dryRun: true }, context);
   const { answer } = await answered(board, (ledger, facts) =>
-    board.api.stageList(board.bytes, ledger, facts),
+    about(plan, () => board.api.stageList(board.bytes, ledger, facts)),
   );
   return answer.stages.flatMap(({ stage, claim }) =>
     claim === null || claim.free_with === null

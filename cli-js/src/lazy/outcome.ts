@@ -15,8 +15,14 @@ import {
   withoutPlan,
 } from '../cli/board.js';
 import type { Context } from '../cli/context.js';
-import { UsageError } from '../cli/exit.js';
-import { namesIn, okstraFolder, placeTask, planOf, readObject } from '../cli/project.js';
+import {
+  namesIn,
+  okstraFolder,
+  placeTask,
+  planOf,
+  readObject,
+  unknownTask,
+} from '../cli/project.js';
 import { changeRecords, type RecordPlaces, readRecords } from '../cli/records.js';
 import { about, printable, sayOf } from '../cli/talk.js';
 import { HostError } from '../host/host.js';
@@ -42,11 +48,7 @@ export function openTask(values: BoardValues, context: Context): Opened {
     return { board, places, okstra };
   }
   const places = placeTask(host, values.taskKey, context);
-  if (!host.exists(places.task)) {
-    throw new UsageError(
-      `there is no task ${values.taskKey} in ${places.root}; 'okstra task list' shows those there are`,
-    );
-  }
+  if (!host.exists(places.task)) throw unknownTask(values.taskKey, places);
   const plan = planOf(host, places, context);
   const board =
     plan === undefined

@@ -211,5 +211,7 @@ function oneLine(error: CommanderError, argv: readonly string[], { entries }: Co
     .replace(/\.$/, '')
     .replace(/\. (\w)/g, (_all, letter: string) => `; ${letter.toLowerCase()}`)
     .replace(/\s*\n\s*/g, ' ');
-  return `${said}; ${see}`;
+  const command = entry !== undefined && isNoun(entry) ? entry.verbs[path[1] ?? ''] : entry;
+  const named = error.code === 'commander.excessArguments' && command?.options.plan !== undefined;
+  return `${said}${named ? '; name the plan with --plan' : ''}; ${see}`;
 }

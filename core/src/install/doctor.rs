@@ -33,6 +33,8 @@ pub struct DoctorFacts {
     pub installations: Vec<InstallationFacts>,
     /// Why the record of what is installed cannot be read.
     pub record_fault: Option<String>,
+    /// The files of settings that cannot be used.
+    pub settings: Vec<SettingsFacts>,
     /// The folders in which locks were tried.
     pub locks: Vec<LockFacts>,
     /// The ledgers of the project.
@@ -42,7 +44,7 @@ pub struct DoctorFacts {
 }
 
 decode!(optional DoctorFacts {
-    version, node, git, tmux, client, installations, record_fault, locks, ledgers, claims
+    version, node, git, tmux, client, installations, record_fault, settings, locks, ledgers, claims
 });
 
 /// A place okstra was installed into, as it is now.
@@ -60,6 +62,18 @@ pub struct InstallationFacts {
 }
 
 decode!(InstallationFacts { installation, found, settings, package });
+
+/// A file of settings that cannot be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct SettingsFacts {
+    /// The file, with line and column where they are known.
+    pub path: String,
+    /// Why it cannot be used.
+    pub fault: String,
+}
+
+decode!(SettingsFacts { path, fault });
 
 /// A folder in which locks were tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -186,6 +200,9 @@ pub fn diagnose(facts: &DoctorFacts) -> DoctorReport {
         "hooks and skills are for it",
     );
     installations(&mut rows, facts);
+    for SettingsFacts { path, fault } in &facts.settings {
+        rows.add("settings", Health::Fail, &format!("{path}: {fault}"), "mend the file");
+    }
     for LockFacts { folder, fault } in &facts.locks {
         match fault {
             None => rows.add("locks", Health::Ok, folder, ""),
@@ -203,7 +220,7 @@ pub fn diagnose(facts: &DoctorFacts) -> DoctorReport {
             None if *bad > 0 => rows.add(
                 "ledger",
                 Health::Fail,
-                &format!("{path}: {bad} unusable lines"),
+                &format!("{path}: {bad} unusable {}", if *bad == 1 { "line" } else { "lines" }),
                 &format!("okstra ledger repair {plan}"),
             ),
             None => rows.add("ledger", Health::Ok, path, ""),

@@ -263,7 +263,7 @@ impl<'a> Document<'a> {
     }
 
     /// Where a new approval line belongs: at the end of the section `User Approval Request`, else
-    /// at the end of the document.
+    /// before the Stage Map. Behind it, the line would be part of a stage.
     pub(crate) fn approval_place(&self) -> usize {
         let mut inside: Option<u8> = None;
         for block in &self.outline.blocks {
@@ -276,7 +276,8 @@ impl<'a> Document<'a> {
                 }
             }
         }
-        self.text.len()
+        let map = if inside.is_some() { None } else { self.maps.first() };
+        map.map_or(self.text.len(), |map| map.line_start)
     }
 
     /// The line of an offset, from 1.

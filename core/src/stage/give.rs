@@ -156,7 +156,9 @@ pub fn verify(
     if request.report_missing {
         let path = printable(&report);
         // Some write it after their verdict, so it is no reason to refuse.
-        board.warnings.push(format!("there is no report {path} yet; write it before the hand-over"));
+        board
+            .warnings
+            .push(format!("there is no report {path} yet; write it before the hand-over"));
     }
     let key = done_key(&board, stage)?;
     let row = VerifiedRow {

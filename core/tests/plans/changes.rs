@@ -5,9 +5,10 @@ use std::fs;
 
 use crate::support::{codes, fixtures};
 use okstra_core::check::{
-    ApproveResult, CheckOptions, approve_plan, check_plan, fix_plan, plan_graph,
+    ApproveResult, CheckOptions, approve_plan, check_plan, fix_plan, parse_plan, plan_graph,
 };
 use okstra_core::error::OkstraError;
+use okstra_core::plan::Stage;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -78,6 +79,37 @@ fn an_approval_is_taken_as_one_only_beyond_doubt() {
         let answer = approve(&format!("- [x] {text}\n")).unwrap();
         assert!(answer.changed, "{text} counts as an approval");
     }
+}
+
+#[test]
+fn a_new_approval_line_is_part_of_no_stage() {
+    let plan = plan();
+    let before = parse_plan(plan.as_bytes()).unwrap();
+    let answer = approve_plan(plan.as_bytes()).unwrap();
+    let after = parse_plan(answer.text.as_bytes()).unwrap();
+    let (line, map) = (answer.text.find("- [x] Approved").unwrap(), answer.text.find("## 4.5 "));
+    assert!(map.is_some_and(|map| line < map));
+    assert_eq!(answer.errors, 0);
+    for (stage, was) in after.stages.iter().zip(&before.stages) {
+        let texts = |stage: &Stage| {
+            let section = stage.section.as_ref().unwrap();
+            (section.validation.clone(), section.exit_contract.clone(), section.steps.len())
+        };
+        assert_eq!(texts(stage), texts(was));
+    }
+    // The place that a plan has for it is taken all the same.
+    let request = format!("{plan}\n## User Approval Request\n\nPlease.\n");
+    let text = approve_plan(request.as_bytes()).unwrap().text;
+    assert!(text.ends_with("Please.\n\n- [x] Approved\n"));
+}
+
+#[test]
+fn what_is_no_plan_is_not_approved_and_errors_are_counted() {
+    for text in ["", "# Shopping list\n\n- [ ] milk\n", "- [ ] Approved\n"] {
+        assert_eq!(approve_plan(text.as_bytes()), Err(OkstraError::NoStageMap), "{text:?}");
+    }
+    let careless = plan().replacen("| 1, 2 |", "| 1, 7 |", 1);
+    assert!(careless != plan() && approve_plan(careless.as_bytes()).unwrap().errors > 0);
 }
 
 #[test]

@@ -327,7 +327,7 @@ fn fix_is_sound(text: &str, options: CheckOptions) -> String {
 
 fn approval_is_sound(text: &str) {
     let approved = match approve_plan(text.as_bytes()) {
-        Err(OkstraError::NotApprovable { .. }) => return,
+        Err(OkstraError::NotApprovable { .. } | OkstraError::NoStageMap) => return,
         other => other.unwrap(),
     };
     if !approved.held_by.is_empty() {

@@ -143,6 +143,10 @@ export type ApproveResult = {
    * The clarifications (A2) that hold the approval back; not empty means: not approved.
    */
   held_by: Array<Finding>;
+  /**
+   * How many errors the plan has beside them, each of which keeps its stages from being built.
+   */
+  errors: number;
 };
 
 /**
@@ -1694,6 +1698,10 @@ export type DoctorFacts = {
    */
   record_fault?: string;
   /**
+   * The files of settings that cannot be used.
+   */
+  settings: Array<SettingsFacts>;
+  /**
    * The folders in which locks were tried.
    */
   locks: Array<LockFacts>;
@@ -2026,6 +2034,7 @@ export type ErrorCode =
   | 'binary'
   | 'too-large'
   | 'not-approvable'
+  | 'no-stage-map'
   | 'bad-options'
   | 'wizard-state'
   | 'not-a-stage'
@@ -5196,6 +5205,20 @@ export type SettingsEdit = {
    * What stood there before: white space, if anything.
    */
   removed: string;
+};
+
+/**
+ * A file of settings that cannot be used.
+ */
+export type SettingsFacts = {
+  /**
+   * The file, with line and column where they are known.
+   */
+  path: string;
+  /**
+   * Why it cannot be used.
+   */
+  fault: string;
 };
 
 /**
