@@ -211,6 +211,11 @@ describe('faults of ours', () => {
     });
     expect(answered).toMatchObject({ status: 0, stdout: '{}\n' });
     expect(answered.stderr).toContain(file);
+    // It is looked at for several plans and reasons, and said once.
+    for (const event of ['Stop.json', 'SessionStart.clear.json']) {
+      const { stderr } = hook(recorded(event, worktree), { cwd: shop.root, env: shop.env });
+      expect(stderr.match(/config\.json/g), event).toHaveLength(1);
+    }
   });
 
   it('a plan that is gone is told', async () => {

@@ -263,6 +263,35 @@ describe('worktree prune and remove', () => {
     expect(await remove(4)).toMatchObject({ exit: 2 });
   });
 
+  it('of a merge that okstra made, what is lost is what was done on top of it', async () => {
+    const shop = new Shop({ graph: ['', '', '1, 2'] });
+    await shop.finish(1, 'src/one.rs', 'one\n');
+    await shop.finish(2, 'src/two.rs', 'two\n');
+    const claim = async () => {
+      const three = await shop.claimed(3);
+      const release = ['stage', 'release', '--plan', shop.plan, '--stage', '3'];
+      return { ...three, release: () => shop.okstra(...release, '--claim-id', three.claim_id) };
+    };
+    const remove = () => shop.okstra('worktree', 'remove', '--plan', shop.plan, '--stage', '3');
+    const untouched = await claim();
+    await untouched.release();
+    expect(await remove()).toMatchObject({ exit: 0 });
+    expect(existsSync(untouched.worktree)).toBe(false);
+    const worked = await claim();
+    shop.put(worked.worktree, 'src/three.rs', 'three\n');
+    await worked.release();
+    const refused = await remove();
+    expect(refused.exit).toBe(3);
+    // The merge and the commit on it; those of the stages are on their own branches.
+    expect(refused.stderr).toContain('would lose 2 commits that are nowhere else');
+    // Once the branch of a stage is gone, the merge has the only copy of its work.
+    await worked.release();
+    shop.gitIn(worked.worktree, 'reset', '--quiet', '--hard', worked.base_commit);
+    shop.git('worktree', 'remove', '--force', shop.path(1));
+    shop.git('branch', '-D', 'feat-login-s1');
+    expect((await remove()).stderr).toContain('would lose 1 commit that is nowhere else');
+  });
+
   it('never follows a link into the project', async () => {
     const shop = new Shop({ graph: [''], syncDirs: ['node_modules'] });
     shop.write('node_modules/left-pad/index.js', 'x');

@@ -27,9 +27,18 @@ const MOST_TOLD = 3;
 
 let api: Api | undefined;
 
+const told = new Set<string>();
+
+/** What is wrong with several plans for one reason, as with broken settings, is said once. */
+function write(stream: 1 | 2, text: string): void {
+  if (stream === 2 && told.has(text)) return;
+  if (stream === 2) told.add(text);
+  nodeHost.write(stream, text);
+}
+
 /** The real world, with a core that is loaded when it is first asked. */
 const context: Context = {
-  host: nodeHost,
+  host: { ...nodeHost, write },
   commands: {},
   api(inputBytes) {
     api ??= createCliApi(__dirname, inputBytes, 'hook');

@@ -470,8 +470,10 @@ async function gather(
   const cwd = inFolder(host, at.home, host.realPath(host.cwd()));
   const known: Known[] = [];
   for (const entry of entries) {
-    const { stage, path, branch } = entry;
+    const { stage, path, branch, base } = entry;
     if (only !== undefined && stage !== only) continue;
+    // Of one alone, all others stay.
+    const own = only === undefined ? ours : new Set([branch]);
     const exists = host.exists(path);
     const head = branches.find(({ name }) => name === branch)?.commit;
     const project = inside(path, repository?.prefix);
@@ -486,7 +488,7 @@ async function gather(
       state: lifeOf(entry, states, answer, force),
       exists,
       ...(head === undefined ? {} : { head }),
-      ...(head === undefined ? {} : await elsewhere(git, root, head, ours)),
+      ...(head === undefined ? {} : await elsewhere(git, root, { head, ours: own, base })),
       stages: [],
       project_missing: repository === undefined,
       locked: tree?.locked !== undefined && tree.locked !== 'initializing',
@@ -542,12 +544,11 @@ async function dirtyIn(
   }
 }
 
-/** Where the commits of a branch are besides in the branches of stages. */
+/** Where the commits of a branch are besides in some branches. */
 async function elsewhere(
   git: Git,
   root: string,
-  head: string,
-  ours: ReadonlySet<string>,
+  { head, ours, base }: { head: string; ours: ReadonlySet<string>; base: string | null },
 ): Promise<{ kept_in?: string; commits?: number }> {
   const kinds = ['refs/heads', 'refs/remotes', 'refs/tags'];
   const refs = await lines(git, root, [
@@ -560,7 +561,9 @@ async function elsewhere(
   }
   const without = [...ours].map((name) => `--exclude=${name}`);
   const range = ['--not', ...without, '--branches', '--remotes', '--tags'];
-  const count = await lines(git, root, ['rev-list', '--count', head, ...range]);
+  // Where nothing was done, the merge that okstra began with is nobody's work.
+  const which = head === base ? ['--no-merges'] : [];
+  const count = await lines(git, root, ['rev-list', '--count', ...which, head, ...range]);
   return count?.[0] === undefined ? {} : { commits: Number(count[0]) };
 }
 
