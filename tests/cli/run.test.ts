@@ -157,6 +157,16 @@ describe('a preview', () => {
     expect((await world.run(...run, '--stage', '1', flag)).exit).toBe(0);
   });
 
+  it('shows the page that the run would write, as far as it is known', async () => {
+    const words = run.filter((word) => word !== '--no-worktree');
+    const { stdout } = await project().run(...words, '--render-only');
+    expect(stdout).toContain('at the same time, each in a worktree of its own.');
+    expect(stdout).toMatch(/Worktree\W+not made yet\n.*Branch\W+not made yet\n/);
+    const here = await project().run(...words, '--no-worktree', '--render-only');
+    expect(here.stdout).toContain('there is one folder for all of you');
+    expect(here.stdout).toMatch(/Worktree\W+\/desk\W*\n/);
+  });
+
   it('as JSON names no claim', async () => {
     const { stdout, files } = await project().run(...run, '--render-only', '--json');
     expect(files).toEqual({});

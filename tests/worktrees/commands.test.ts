@@ -41,6 +41,7 @@ describe('worktree list and path', () => {
     });
     const table = await shop.okstra('worktree', 'list', '--task-key', KEY);
     expect(table.stdout).toContain('feat-login-s3');
+    for (const stage of [1, 2, 3, 4]) expect(table.stdout).toContain(`  ${shop.path(stage)}\n`);
     const none = await shop.okstra('worktree', 'list', '--task-key', 'shop:web:other');
     expect(none).toMatchObject({ exit: 0, stdout: 'no worktrees\n' });
     expect(await shop.okstra('worktree', 'path', '--stage', '3')).toMatchObject({

@@ -138,6 +138,7 @@ export const run = command({
         claim_id: claimId,
       },
       render_only: preview,
+      own_worktree: values.worktree !== false,
       inputs,
       known: knownRuns(host, task, taskType ?? ''),
       ...records(),

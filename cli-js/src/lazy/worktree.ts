@@ -129,9 +129,9 @@ export async function list(
     printable(it.path),
   ]);
   const head = ['task', 'stage', 'state', 'branch', 'head', 'age', 'path'];
-  const style = { width: host.width(), color: wantsColor(host, 1, values.color) };
-  const flexible = ['task', 'state', 'branch', 'path'];
-  host.write(1, rows.length === 0 ? 'no worktrees\n' : await table(head, rows, flexible, style));
+  // A path that is broken cannot be copied; a terminal goes on with it in the next line.
+  const style = { width: Number.POSITIVE_INFINITY, color: wantsColor(host, 1, values.color) };
+  host.write(1, rows.length === 0 ? 'no worktrees\n' : await table(head, rows, [], style));
   return OK;
 }
 

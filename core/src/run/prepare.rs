@@ -35,6 +35,8 @@ pub struct RunRequest {
     pub claim: ClaimRequest,
     /// Whether only to choose and print: then nothing is claimed and nothing written.
     pub render_only: bool,
+    /// Whether the claim comes with a worktree of its own, which a preview does not make.
+    pub own_worktree: bool,
     /// What the person decided about the run.
     pub inputs: RunInputs,
     /// The files of earlier runs of this phase, as paths below `runs`, for the next number.
@@ -47,7 +49,7 @@ pub struct RunRequest {
     pub latest: Option<String>,
 }
 
-decode!(optional RunRequest { task_type, task_group, task_id, project_id, project_root, okstra_root, claim, render_only, inputs, known, manifest, catalog, latest });
+decode!(optional RunRequest { task_type, task_group, task_id, project_id, project_root, okstra_root, claim, render_only, own_worktree, inputs, known, manifest, catalog, latest });
 
 /// A prepared run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -174,8 +176,13 @@ fn bundle_stage(
     request: &RunRequest,
 ) -> Result<BundleStage, OkstraError> {
     let mut stage = stage_of_plan(plan, claim.brief.stage)?.unwrap_or_default();
-    stage.worktree = claim.worktree.clone().or_else(|| Some(request.project_root.clone()));
-    stage.branch.clone_from(&claim.branch);
+    // A preview makes no worktree; only without one the project's folder is worked in.
+    let is_unmade = request.render_only && request.own_worktree;
+    let folder = (!is_unmade).then(|| request.project_root.clone());
+    stage.worktree = claim.worktree.clone().or(folder);
+    if claim.worktree.is_some() || !is_unmade {
+        stage.branch.clone_from(&claim.branch);
+    }
     stage.base_commit.clone_from(&claim.base_commit);
     stage.claim_id.clone_from(&claim.claim_id);
     stage.evidence = claim

@@ -5158,6 +5158,10 @@ export type RunRequest = {
    */
   render_only: boolean;
   /**
+   * Whether the claim comes with a worktree of its own, which a preview does not make.
+   */
+  own_worktree: boolean;
+  /**
    * What the person decided about the run.
    */
   inputs: RunInputs;
