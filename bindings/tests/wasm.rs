@@ -102,8 +102,9 @@ fn every_function_answers() {
     let fixed = ok(&bindings::fix_plan(source, DEFAULT, 0, DEFAULT, DEFAULT));
     assert_eq!(at(&fixed, "changed"), true);
     assert_eq!(at(&fixed, "remaining.length"), 0);
-    let approved = ok(&bindings::approve_plan(b"- [ ] Approved\n"));
-    assert_eq!(at(&approved, "text"), "- [x] Approved\n");
+    let pending = format!("- [ ] Approved\n\n{PLAN}");
+    let approved = ok(&bindings::approve_plan(pending.as_bytes()));
+    assert_eq!(at(&approved, "text"), pending.replacen("[ ]", "[x]", 1));
     let graph = ok(&bindings::plan_graph(source));
     assert_eq!(json(&at(&graph, "critical_path.stages")), "[1]");
     let drawn = ok(&bindings::render_graph(source, "dot"));

@@ -207,15 +207,20 @@ function listen(): void {
   });
 }
 
+/** What a person chooses with: collected as garbage, it would never tell what was chosen. */
+let chooser: HTMLInputElement | undefined;
+
 /** Lets a person choose files or a folder. */
 function choose(isFolder: boolean): void {
   const input = document.createElement('input');
+  chooser = input;
   input.type = 'file';
   input.multiple = true;
   input.webkitdirectory = isFolder;
   if (!isFolder) input.accept = '.md,.markdown,.txt,.json,.jsonl';
   input.addEventListener('change', () => {
     const files = [...(input.files ?? [])];
+    if (chooser === input) chooser = undefined;
     void take(readFiles(files.map((file) => [file.webkitRelativePath || file.name, file])));
   });
   input.click();

@@ -203,6 +203,19 @@ describe('files', () => {
     okstra(['plan', 'graph', '-o', '/dev/null', 'p.md']);
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
+
+  it.each([
+    ['folder', 'folder: a folder; name a file in it\n'],
+    ['none/p.svg', 'none/p.svg: there is no such folder; make it first\n'],
+  ])('into %s is refused with what to do', (output, stderr) => {
+    write('p.md', GOOD);
+    mkdirSync(join(folder, 'folder'), { recursive: true });
+    expect(okstra(['plan', 'graph', '-o', output, 'p.md'])).toEqual({
+      exit: 2,
+      stdout: '',
+      stderr,
+    });
+  });
 });
 
 describe('in a terminal', () => {

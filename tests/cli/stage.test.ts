@@ -297,7 +297,10 @@ describe('stage claim', () => {
     const { exit, stderr, files } = await open.run(...claim, ...ofPlan);
     expect({ exit, files }).toEqual({ exit: 1, files: {} });
     expect(stderr).toMatch(/approved plan failed stage validation:\nA1 stage=0: /);
-    expect(stderr).toContain("approve it with 'okstra plan approve PLAN'");
+    expect(stderr).toContain(`approve it with 'okstra plan approve ${PLAN}'`);
+    const spaced = new World({ 'a plan.md': FOUR.replace('[x]', '[ ]'), '.git/HEAD': '' });
+    const told = await spaced.run(...claim, '--plan', 'a plan.md');
+    expect(told.stderr).toContain(`'okstra plan approve "a plan.md"'`);
   });
 
   it('says who holds the lock', async () => {

@@ -169,7 +169,7 @@ describe('the scenarios', () => {
     expect(await refused(project, 1, () => project.run())).toBe(
       `${PLAN}: approved plan failed stage validation:
 S5 stage=1: effective step count 7 exceeds 6
-okstra: 'okstra plan check --format pretty PLAN' shows the places
+okstra: 'okstra plan check --format pretty ${PLAN}' shows the places
 `,
     );
     expect(existsSync(join(project.root, LEDGER))).toBe(false);

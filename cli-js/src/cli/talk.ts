@@ -93,6 +93,13 @@ export function about<T>(plan: string, work: () => T): T {
   }
 }
 
+/** A remedy with the plan it is for, where that is known, so that it can be typed as it stands. */
+function withPlan(help: string, name: string | undefined): string {
+  if (name === undefined) return help;
+  const word = /^[\w@%+=:,./-]+$/.test(name) ? name : JSON.stringify(name);
+  return help.replaceAll(' PLAN', () => ` ${word}`);
+}
+
 /** Says what went wrong, in one line with the remedy, and answers the exit status. */
 export function explain(host: Speaker, error: unknown, name?: string): number {
   const tell = (line: string) => (name === undefined ? say(host, line) : sayOf(host, name, line));
@@ -116,7 +123,7 @@ export function explain(host: Speaker, error: unknown, name?: string): number {
     } else {
       tell(error.message);
       for (const line of lines) host.write(2, `${printable(line)}\n`);
-      if (error.help !== null) say(host, error.help);
+      if (error.help !== null) say(host, withPlan(error.help, name));
     }
     return error.exit_code;
   }

@@ -86,7 +86,8 @@ export function keepCode(folder: string, use: string): void {
   const plain = loaders['.js'];
   const sums = binding<Sums>('zlib');
   if (plain === undefined || sums === undefined) return;
-  const store = new Store(dirname(folder), use, sums);
+  const store = storeIn(dirname(folder), use, sums);
+  if (store === undefined) return;
   const kept = store.read();
   const fresh: Fresh[] = [];
   let settings: Buffer | undefined;
@@ -126,6 +127,15 @@ export function keepCode(folder: string, use: string): void {
     const { cachedDataRejected } = new Script('1', { cachedData: settings });
     if (cachedDataRejected === false) store.write(kept, fresh);
   });
+}
+
+/** Where a package is no folder of a file system, as in some archives, there is no place. */
+function storeIn(home: string, use: string, sums: Sums): Store | undefined {
+  try {
+    return new Store(home, use, sums);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The kept code of a use of a package. */

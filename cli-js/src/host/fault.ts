@@ -7,6 +7,8 @@ interface Remedies {
   denied: string;
   readOnly: string;
   tooLarge: string;
+  /** What is not there, and the remedy; a file that would be read, where nothing else is said. */
+  missing?: readonly [what: string, help: string];
 }
 
 /** A plan or a report: a file people name. */
@@ -33,12 +35,23 @@ export const OWN: Remedies = {
   tooLarge: 'name another folder in OKSTRA_HOME',
 };
 
+/** A file that a person wants something written into. */
+export const OUTPUT: Remedies = {
+  directory: 'name a file in it',
+  denied: 'check the rights of its folder',
+  readOnly: 'name a file elsewhere',
+  tooLarge: 'name a file on another disk',
+  missing: ['there is no such folder', 'make it first'],
+};
+
 /** The system's error as one line with a remedy. */
 export function explain(error: unknown, file: string, remedies = PLAN): HostError {
   if (error instanceof HostError) return error;
   switch (codeOf(error)) {
-    case 'ENOENT':
-      return new HostError('missing', file, 'no such file', 'check the path');
+    case 'ENOENT': {
+      const [what, help] = remedies.missing ?? ['no such file', 'check the path'];
+      return new HostError('missing', file, what, help);
+    }
     case 'ENOTDIR':
       return new HostError('missing', file, 'a part of the path is no folder', 'check the path');
     case 'EISDIR':

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { flushFolder, writeBeside } from './durable.js';
-import { codeOf, explain, RECORD, unreadable } from './fault.js';
+import { codeOf, explain, OUTPUT, RECORD, unreadable } from './fault.js';
 import { HostError } from './host.js';
 import { pause } from './terminal.js';
 
@@ -108,7 +108,7 @@ export function writeFile(file: string, text: string): void {
     if (before !== undefined && !before.isFile()) writeFileSync(file, text);
     else put(before === undefined ? file : realpathSync(file), text, before, () => {});
   } catch (error) {
-    throw explain(error, file);
+    throw explain(error, file, OUTPUT);
   }
 }
 
