@@ -36,7 +36,9 @@ export const WAYS: readonly Via[] = [
 
 const desks: Desk[] = [];
 afterEach(() => {
-  for (const desk of desks.splice(0)) rmSync(desk.folder, { recursive: true, force: true });
+  // What the end of a session started may still be at work there.
+  for (const desk of desks.splice(0))
+    rmSync(desk.folder, { recursive: true, force: true, maxRetries: 20 });
 });
 
 export interface Ended {
