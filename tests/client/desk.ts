@@ -35,10 +35,19 @@ export const WAYS: readonly Via[] = [
 ];
 
 const desks: Desk[] = [];
-afterEach(() => {
-  // What the end of a session started may still be at work there.
-  for (const desk of desks.splice(0))
-    rmSync(desk.folder, { recursive: true, force: true, maxRetries: 20 });
+afterEach(async () => {
+  for (const desk of desks.splice(0)) {
+    // What the end of a session started may still be at work there, and make more.
+    for (let tries = 1; ; tries += 1) {
+      try {
+        rmSync(desk.folder, { recursive: true, force: true });
+        break;
+      } catch (error) {
+        if (tries === 40) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+    }
+  }
 });
 
 export interface Ended {
