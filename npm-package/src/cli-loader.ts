@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Api, createApi, loadFailure } from './api.js';
 import type { Name } from './core.js';
-import { expectLong } from './engine.js';
+import { compiler, expectLong } from './engine.js';
 import { useModule } from './generated/raw.js';
 import { type Argument, type Lowering, lowered } from './lowered.js';
 import parts from './parts.json';
@@ -42,8 +42,10 @@ export function createCliApi(directory: string, inputBytes: number, preferred = 
     const file = part === undefined ? 'okstra.wasm' : `okstra-${part}.wasm`;
     try {
       const bytes = readFileSync(join(directory, file));
-      if (loaded === undefined && inputBytes >= LARGE) expectLong();
-      const module = new WebAssembly.Module(bytes);
+      const isLong = inputBytes >= LARGE;
+      if (loaded === undefined && isLong) expectLong();
+      // Kept code is bound to the settings of a short process.
+      const module = isLong ? new WebAssembly.Module(bytes) : compiler()(file, bytes);
       return { part, module, exports: useModule(module) };
     } catch (thrown) {
       throw loadFailure(thrown, 'install okstra again', file);

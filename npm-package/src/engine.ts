@@ -15,6 +15,42 @@ export function expectLong(): void {
   set('--wasm-lazy-validation', '--no-liftoff-only', '--wasm-tiering-budget=1800000');
 }
 
+/**
+ * Whether functions are optimised when they are first called: slow once, for code that is kept.
+ * Code is bound to the settings at the time when it is taken, not when it is made.
+ */
+export function keepingCode(begins: boolean): void {
+  if (begins) set('--no-liftoff-only', '--no-liftoff');
+  else set('--liftoff', '--liftoff-only');
+}
+
+/** Does something in which V8 lets JavaScript call functions of its own, by `%` and their name. */
+export function withNatives<T>(act: () => T): T {
+  set('--allow-natives-syntax');
+  try {
+    return act();
+  } finally {
+    set('--no-allow-natives-syntax');
+  }
+}
+
+/** Makes a module of its bytes. */
+export type Compile = (file: string, bytes: Uint8Array<ArrayBuffer>) => WebAssembly.Module;
+
+/** Bundles share nothing but the process that they are loaded into. */
+const COMPILE = Symbol.for('okstra.compile');
+const shared = globalThis as { [COMPILE]?: Compile };
+
+/** From now on what the command line loads is compiled that way, in whatever bundle. */
+export function compileBy(compile: Compile): void {
+  shared[COMPILE] = compile;
+}
+
+/** How modules are compiled. */
+export function compiler(): Compile {
+  return shared[COMPILE] ?? ((_, bytes) => new WebAssembly.Module(bytes));
+}
+
 function set(...flags: string[]): void {
   // Loading the public module costs 4 ms, as it brings streams and the heap's snapshots.
   const v8 = binding<Engine>('v8') ?? process.getBuiltinModule('node:v8');

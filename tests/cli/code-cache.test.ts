@@ -32,6 +32,11 @@ const copy = join(folder, 'okstra');
 
 const cache = join(copy, '.cache', `${process.version}-${process.arch}`);
 const file = join(cache, 'command-plan-check');
+const moduleFile = `${file}.okstra-plan.wasm`;
+
+/** The files of a command that has no use for the module, and of one that has. */
+const ALONE = ['command'];
+const BOTH = ['command-plan-check', 'command-plan-check.okstra-plan.wasm'];
 
 beforeEach(() => {
   rmSync(copy, { recursive: true, force: true });
@@ -55,10 +60,10 @@ const check = (env?: Record<string, string>, node?: string[]) =>
   okstra(['plan', 'check', plan], env, node);
 
 /** Changes kept code, and what tells that it was not changed. */
-function change(path: string, how: (bytes: Buffer) => void): void {
+function change(path: string, how: (bytes: Buffer) => void, of?: Buffer): void {
   const bytes = readFileSync(path);
   how(bytes);
-  writeFileSync(path, summed(bytes));
+  writeFileSync(path, summed(bytes, of));
 }
 
 /** Makes code say another version of okstra. */
@@ -69,8 +74,11 @@ function forge(bytes: Buffer): void {
   bytes.write('9'.repeat(version.length), at);
 }
 
-function summed(bytes: Buffer): Buffer {
-  bytes.write(`${crc32(bytes.subarray(10))}`.padStart(10, '0'));
+/** With the checksum of what it is, and of what it was made of, at its end. */
+function summed(bytes: Buffer, of: Buffer = Buffer.alloc(0)): Buffer {
+  const end = bytes.length - 10;
+  const sum = crc32(bytes.subarray(0, end), crc32(of));
+  bytes.write(`${sum}`.padStart(10, '0'), end);
   return bytes;
 }
 
@@ -80,7 +88,7 @@ const plainly = { status: 0, stdout: expect.stringContaining('3 stages'), stderr
 describe('kept code', () => {
   it('is written by the first run and used by the next ones', () => {
     expect(check()).toEqual(plainly);
-    expect(readdirSync(cache)).toEqual(['command-plan-check']);
+    expect(readdirSync(cache)).toEqual(BOTH);
     const { mtimeMs, ino, size } = statSync(file);
     expect(size).toBeGreaterThan(20_000);
     expect(check()).toEqual(plainly);
@@ -113,7 +121,7 @@ describe('kept code', () => {
     ['cut off at its end', (bytes) => bytes.subarray(0, -1)],
     ['full of zeros', (bytes) => Buffer.alloc(bytes.length)],
     ['something else', () => Buffer.from('hello')],
-    ['damaged in its table', (bytes) => flipped(bytes, 40)],
+    ['damaged in its table', (bytes) => flipped(bytes, 30)],
     ...[0.1, 0.3, 0.5, 0.7, 0.9].map((part): [string, (bytes: Buffer) => Buffer] => [
       `damaged by one bit at ${part}`,
       (bytes) => flipped(bytes, Math.floor(bytes.length * part)),
@@ -129,8 +137,8 @@ describe('kept code', () => {
 
   /** With a byte of the header of V8 changed in the code of every bundle. */
   function inEach(bytes: Buffer, at: number): Buffer {
-    const head = 18 + Number(bytes.toString('latin1', 10, 18));
-    const places = JSON.parse(bytes.toString('latin1', 18, head)) as Record<string, number[]>;
+    const head = 8 + Number(bytes.toString('latin1', 0, 8));
+    const places = JSON.parse(bytes.toString('latin1', 8, head)) as Record<string, number[]>;
     for (const [offset = 0] of Object.values(places)) flipped(bytes, offset + at);
     return bytes;
   }
@@ -156,9 +164,9 @@ describe('kept code', () => {
   it('is made by a command that did its work, under a name that may be a file', () => {
     expect(okstra(['plan', 'check', join(folder, 'missing.md')]).status).not.toBe(0);
     expect(okstra(['../../escape', 'check']).status).not.toBe(0);
-    expect(existsSync(cache)).toBe(false);
+    expect(existsSync(cache) ? readdirSync(cache) : []).toEqual([]);
     expect(okstra(['--version'])).toMatchObject({ status: 0 });
-    expect(readdirSync(cache)).toEqual(['command']);
+    expect(readdirSync(cache)).toEqual(ALONE);
   });
 
   it('is not made where there is no place for it, where it is not wanted or under settings', () => {
@@ -173,7 +181,7 @@ describe('kept code', () => {
 
   it('does not grow without end, and drafts that were left are taken away', () => {
     mkdirSync(cache, { recursive: true });
-    for (let at = 0; at < 199; at++) writeFileSync(join(cache, `command-a${at}`), '');
+    for (let at = 0; at < 398; at++) writeFileSync(join(cache, `command-a${at}`), '');
     const [old, young] = ['command-b.17', 'command-b.18'].map((name) => join(cache, name));
     for (const draft of [old, young] as string[]) writeFileSync(draft, '');
     utimesSync(old as string, 1, 1);
@@ -197,7 +205,7 @@ describe('kept code', () => {
     // For as much as this the engine is told to expect a long life.
     writeFileSync(large, `${text}\n${'Nothing that matters here.\n'.repeat(200_000)}`);
     expect(okstra(['plan', 'check', large])).toMatchObject({ status: 0 });
-    expect(existsSync(file)).toBe(false);
+    expect([file, moduleFile].map((path) => existsSync(path))).toEqual([false, false]);
   });
 
   it.skipIf(process.getuid?.() !== 0)(
@@ -261,14 +269,14 @@ describe('kept code', () => {
       });
     for (let round = 0; round < 20; round++) {
       rmSync(join(copy, '.cache'), { recursive: true, force: true });
-      await run(40 + Math.random() * 60);
+      await run(40 + Math.random() * 250);
       expect(check()).toEqual(plainly);
     }
     rmSync(join(copy, '.cache'), { recursive: true, force: true });
     const all = await Promise.all(Array.from({ length: 12 }, () => run(60_000)));
     expect(new Set(all).size).toBe(1);
     expect(all[0]).toContain('3 stages');
-    expect(readdirSync(cache)).toEqual(['command-plan-check']);
+    expect(readdirSync(cache)).toEqual(BOTH);
   });
 
   it('serves hooks, each event for itself', () => {
@@ -288,10 +296,139 @@ describe('kept code', () => {
       });
     const first = hook();
     expect(first).toMatchObject({ status: 0, stderr: '' });
-    expect(readdirSync(cache)).toEqual(['hook-PostToolUse']);
+    expect(readdirSync(cache)).toEqual(['hook-PostToolUse', 'hook-PostToolUse.okstra-hook.wasm']);
     expect(hook()).toMatchObject({ stdout: first.stdout, stderr: '' });
     const { ino } = statSync(join(cache, 'hook-PostToolUse'));
     expect(hook().stdout).toBe(first.stdout);
     expect(statSync(join(cache, 'hook-PostToolUse')).ino).toBe(ino);
   });
+});
+
+describe('kept code of the module', () => {
+  const part = join(copy, 'dist/okstra-plan.wasm');
+  const inode = () => statSync(moduleFile).ino;
+
+  /** A module of which every function fails as soon as it is called, in as many bytes. */
+  function failing(module: Buffer): Buffer {
+    const bytes = Buffer.from(module);
+    let at = 8;
+    const number = () => {
+      let value = 0;
+      for (let shift = 0; ; shift += 7) {
+        const byte = bytes[at++] as number;
+        value |= (byte & 0x7f) << shift;
+        if (byte < 0x80) return value;
+      }
+    };
+    const [CODE, UNREACHABLE, NOP, END] = [10, 0x00, 0x01, 0x0b];
+    while (at < bytes.length) {
+      const id = bytes[at++];
+      const size = number();
+      if (id !== CODE) {
+        at += size;
+        continue;
+      }
+      for (let count = number(); count > 0; count--) {
+        const length = number();
+        // No locals, and then nothing that could be wrong.
+        bytes.fill(NOP, at, at + length);
+        bytes.set([0, UNREACHABLE], at);
+        bytes[at + length - 1] = END;
+        at += length;
+      }
+    }
+    return bytes;
+  }
+
+  /** The module stops working; its kept code is said to be made of what it is now. */
+  function breakModule(isKept: boolean): void {
+    const broken = failing(readFileSync(part));
+    writeFileSync(part, broken);
+    if (isKept) change(moduleFile, () => {}, broken);
+  }
+
+  it('is written by the first three runs and then rests', () => {
+    const seen = Array.from({ length: 5 }, () => {
+      expect(check()).toEqual(plainly);
+      return [inode(), readFileSync(moduleFile).toString('latin1').slice(-12, -10)];
+    });
+    expect(seen.map(([, times]) => times)).toEqual(['01', '02', '03', '03', '03']);
+    expect(new Set(seen.slice(2).map(([id]) => id)).size).toBe(1);
+    expect(statSync(moduleFile).size).toBeGreaterThan(100_000);
+  });
+
+  it('is the code that runs', () => {
+    for (let run = 0; run < 3; run++) check();
+    breakModule(true);
+    expect(check()).toEqual(plainly);
+  });
+
+  it('is not used for a module that was changed', () => {
+    for (let run = 0; run < 3; run++) check();
+    const before = readFileSync(moduleFile);
+    breakModule(false);
+    expect(check()).toMatchObject({ status: 5, stdout: '' });
+    // What did not work leaves nothing.
+    expect(readFileSync(moduleFile).equals(before)).toBe(true);
+    expect(readdirSync(cache)).toEqual(BOTH);
+  });
+
+  it('leaves what else is called to the engine', () => {
+    for (let run = 0; run < 3; run++) check();
+    const { ino } = statSync(moduleFile);
+    const other = okstra(['plan', 'check', '--format', 'json', plan]);
+    expect(JSON.parse(other.stdout)).toMatchObject({ plans: [{ stages: { length: 3 } }] });
+    const wrong = okstra(['plan', 'check', join(root, 'README.md')]);
+    expect(wrong).toMatchObject({ status: 1 });
+    expect(inode()).toBe(ino);
+  });
+
+  const bit = (bytes: Buffer, at: number) => {
+    bytes[at] = (bytes[at] as number) ^ 4;
+    return bytes;
+  };
+
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ['empty', () => Buffer.alloc(0)],
+    ['cut off in its head', (bytes) => bytes.subarray(0, 10)],
+    ['cut off in its code', (bytes) => bytes.subarray(0, 50_000)],
+    ['cut off at its end', (bytes) => bytes.subarray(0, -1)],
+    ['full of zeros', (bytes) => Buffer.alloc(bytes.length)],
+    ['longer than it was', (bytes) => Buffer.concat([bytes, Buffer.alloc(8)])],
+    ...[0, 0.2, 0.4, 0.6, 0.8, 0.99999].map((place): [string, (bytes: Buffer) => Buffer] => [
+      `damaged by one bit at ${place}`,
+      (bytes) => bit(bytes, Math.floor(bytes.length * place)),
+    ]),
+  ])('that is %s is replaced', (_, harm) => {
+    check();
+    const whole = statSync(moduleFile).size;
+    writeFileSync(moduleFile, harm(readFileSync(moduleFile)));
+    expect(check()).toEqual(plainly);
+    expect(Math.abs(statSync(moduleFile).size - whole)).toBeLessThan(whole / 10);
+  });
+
+  // Bytes of V8's header: its version, the processor's abilities and its settings.
+  it.each([4, 8, 12])('of another engine (byte %i) is replaced when it is a day old', (at) => {
+    check();
+    change(moduleFile, (bytes) => bit(bytes, at), readFileSync(part));
+    const ino = inode();
+    expect(check()).toEqual(plainly);
+    expect(inode()).toBe(ino);
+    const old = Date.now() / 1000 - 25 * 3600;
+    utimesSync(moduleFile, old, old);
+    expect(check()).toEqual(plainly);
+    expect(inode()).not.toBe(ino);
+    breakModule(true);
+    expect(check()).toEqual(plainly);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'of another owner than the package is neither read nor made (only root can give files away)',
+    () => {
+      check();
+      breakModule(true);
+      chownSync(moduleFile, 65_534, 65_534);
+      expect(check().status).not.toBe(0);
+    },
+  );
 });

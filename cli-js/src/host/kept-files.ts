@@ -1,0 +1,210 @@
+/**
+ * Compiled code, kept in files from run to run.
+ *
+ * V8 runs the code it is given and checks no more than its header. So the code lies in the package,
+ * in `.cache`, and is read and written only where nobody can change it who cannot change the
+ * bundles: by their owner, in files that nobody else may write. A checksum tells what a disk or a
+ * copy has damaged. Where there is no such place nothing is kept, and everything works all the same.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { binding } from '../../../npm-package/src/engine.js';
+
+/** Node's zlib, of which only this is used. */
+interface Sums {
+  crc32(bytes: Uint8Array, start: number): number;
+}
+
+/** More than the commands and events make: what is beyond has names that nobody foresaw. */
+const MOST_FILES = 400;
+
+/** More than all bundles or the whole module make. */
+const MOST_BYTES = 16_000_000;
+
+/** A draft is renamed within a second; one as old as this was left by a process that died. */
+const DRAFT_MS = 60_000;
+
+/** The digits at the end of a file: how often it was written, and the checksum of all before. */
+const [TIMES, SUM] = [2, 10];
+
+/** A file that is there and whole. */
+interface KeptFile {
+  /** In a buffer of its own. */
+  bytes: Buffer;
+  /** How often it was written, at most 99. */
+  times: number;
+  /** When it was written, in milliseconds of the system's time. */
+  written: number;
+}
+
+/** The kept code of a package. */
+export class KeptFiles {
+  readonly #cache: string;
+  readonly #folder: string;
+  readonly #owner: number;
+  readonly #sums: Sums;
+
+  private constructor(home: string, sums: Sums) {
+    this.#cache = join(home, '.cache');
+    this.#folder = join(this.#cache, `${process.version}-${process.arch}`);
+    this.#owner = statSync(home).uid;
+    this.#sums = sums;
+  }
+
+  /** Where a package is no folder of a file system, as in some archives, there is no place. */
+  static of(home: string): KeptFiles | undefined {
+    try {
+      const sums = binding<Sums>('zlib');
+      return sums === undefined ? undefined : new KeptFiles(home, sums);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whether only the owner of the package can have changed something. Windows has no such modes. */
+  #isSafe({ uid, mode }: Stats): boolean {
+    return process.getuid === undefined || (uid === this.#owner && (mode & 0o022) === 0);
+  }
+
+  #isSafeFolder(): boolean {
+    return [this.#cache, this.#folder].every((path) => {
+      const stats = lstatSync(path);
+      return stats.isDirectory() && this.#isSafe(stats);
+    });
+  }
+
+  #sum(parts: readonly Uint8Array[]): string {
+    return `${parts.reduce((sum, part) => this.#sums.crc32(part, sum), 0)}`.padStart(SUM, '0');
+  }
+
+  /**
+   * What was kept; nothing where it is not there, not safe or damaged.
+   *
+   * @param of what the code was made of, if it is bound to it.
+   */
+  read(name: string, of: Uint8Array = Buffer.alloc(0)): KeptFile | undefined {
+    let fd: number | undefined;
+    try {
+      if (!this.#isSafeFolder()) return undefined;
+      // A pipe in its place would be waited for; Windows knows neither.
+      const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
+      fd = openSync(join(this.#folder, name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+      const stats = fstatSync(fd);
+      if (!stats.isFile() || stats.size > MOST_BYTES || !this.#isSafe(stats)) return undefined;
+      const bytes = part(fd, stats.size - TIMES - SUM);
+      const [times, sum] = [part(fd, TIMES), part(fd, SUM)];
+      if (sum.toString('latin1') !== this.#sum([of, bytes, times])) return undefined;
+      return { bytes, times: Number(times.toString('latin1')), written: stats.mtimeMs };
+    } catch {
+      // There is none, as a rule.
+      return undefined;
+    } finally {
+      if (fd !== undefined) closeSync(fd);
+    }
+  }
+
+  /** Begins a file; nothing where none can be made, so that nothing has to be made for it. */
+  begin(name: string): Draft | undefined {
+    // Another's files in it would keep its owner from taking the package away.
+    if (process.getuid !== undefined && process.getuid() !== this.#owner) return undefined;
+    const path = join(this.#folder, name);
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o755 });
+      if (!this.#isSafeFolder() || !this.#hasRoom(path)) return undefined;
+      const draft = `${path}.${process.pid}`;
+      const fd = openSync(draft, 'wx', 0o644);
+      return new Draft(fd, draft, path, (parts) => this.#sum(parts));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whether a file may be made or replaced. Drafts that were left are taken away. */
+  #hasRoom(file: string): boolean {
+    let count = 0;
+    for (const name of readdirSync(this.#folder)) {
+      const path = join(this.#folder, name);
+      if (!/\.\d+$/.test(name)) count += path === file ? 0 : 1;
+      else if (Date.now() - lstatSync(path).mtimeMs > DRAFT_MS) remove(path);
+    }
+    return count < MOST_FILES;
+  }
+}
+
+/** A file that is being made. It takes its name when it is whole. */
+class Draft {
+  readonly #fd: number;
+  readonly #draft: string;
+  readonly #path: string;
+  readonly #sum: (parts: readonly Uint8Array[]) => string;
+
+  constructor(
+    fd: number,
+    draft: string,
+    path: string,
+    sum: (parts: readonly Uint8Array[]) => string,
+  ) {
+    this.#fd = fd;
+    this.#draft = draft;
+    this.#path = path;
+    this.#sum = sum;
+  }
+
+  /**
+   * @param times how often the file will have been written.
+   * @param of what the code was made of, if it is bound to it.
+   */
+  keep(bytes: Uint8Array, times: number, of: Uint8Array = Buffer.alloc(0)): void {
+    try {
+      const count = Buffer.from(`${Math.min(times, 99)}`.padStart(TIMES, '0'));
+      for (const part of [bytes, count, Buffer.from(this.#sum([of, bytes, count]))]) {
+        for (let at = 0; at < part.length; ) at += writeSync(this.#fd, part, at);
+      }
+      // After a power cut it is all there, or nothing is.
+      fsyncSync(this.#fd);
+      closeSync(this.#fd);
+      renameSync(this.#draft, this.#path);
+    } catch {
+      // The command has done its work; another time will do.
+      remove(this.#draft);
+    }
+  }
+
+  drop(): void {
+    remove(this.#draft);
+  }
+}
+
+export type { Draft };
+
+/** As many of the next bytes of a file; fewer where it is cut off. */
+function part(fd: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (let read = -1; read !== 0 && at < length; at += read)
+    read = readSync(fd, bytes, at, length - at, null);
+  return bytes.subarray(0, at);
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Another has done so.
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Compiled functions of WebAssembly modules, kept from run to run.
+ *
+ * Compiling the 700 functions that a claim calls takes V8 longer than running them. Browsers keep
+ * V8's optimised code of a module; Node has no name for that, but V8 has: functions of its own that
+ * JavaScript may call where a setting allows it, which is given for that one call. They belong to
+ * V8's tests, so they are used only in versions in which okstra was tested with them.
+ *
+ * The first runs of a use compile each function that they call by the optimising compiler, 0.2 s in
+ * all, and keep it. What a later run calls beyond that is compiled as ever.
+ */
+import { Script } from 'node:vm';
+import { compileBy, keepingCode, withNatives } from '../../../npm-package/src/engine.js';
+import type { Draft, KeptFiles } from './kept-files.js';
+
+/** Node's versions in which V8's functions are known to do what is wanted here. */
+const KNOWN_VERSIONS = ['20', '22', '24'];
+
+/** One way through a command is not the other; after as many runs most have been taken. */
+const LEARNING_RUNS = 3;
+
+/** Sound code that V8 refuses is another machine's or was made under other settings. */
+const REFUSED_MS = 24 * 3_600_000;
+
+/** V8's code of a module. */
+type Serialize = (module: WebAssembly.Module) => ArrayBuffer | undefined;
+
+/** A module made of V8's code of it, or nothing where that was made by or for another engine. */
+type Deserialize = (code: ArrayBufferLike, of: Uint8Array) => WebAssembly.Module | undefined;
+
+/** A module of which code is to be kept. */
+interface Learning {
+  module: WebAssembly.Module;
+  bytes: Uint8Array;
+  draft: Draft;
+  times: number;
+}
+
+/**
+ * From now on makes modules of kept code.
+ *
+ * @param use what the modules are used for. Functions that a use does not call are not in its code.
+ * @returns what ends it: keeps what is new, if the use did its work.
+ */
+export function keepModules(files: KeptFiles, use: string): (didItsWork: boolean) => void {
+  const [version = ''] = process.versions.node.split('.');
+  if (!KNOWN_VERSIONS.includes(version)) return () => {};
+  const learning: Learning[] = [];
+  compileBy((name, bytes) => {
+    const file = `${use}.${name}`;
+    const kept = files.read(file, bytes);
+    const module = kept === undefined ? undefined : deserialized(kept.bytes, bytes);
+    const times = module === undefined ? 0 : (kept?.times ?? 0);
+    const isForeign = kept !== undefined && module === undefined;
+    const isToLearn = isForeign
+      ? Math.abs(Date.now() - kept.written) > REFUSED_MS
+      : times < LEARNING_RUNS;
+    const draft = isToLearn ? files.begin(file) : undefined;
+    if (draft !== undefined) keepingCode(true);
+    const made = module ?? new WebAssembly.Module(bytes);
+    if (draft !== undefined) learning.push({ module: made, bytes, draft, times });
+    return made;
+  });
+  return (didItsWork) => {
+    if (learning.length > 0) keepingCode(false);
+    for (const { module, bytes, draft, times } of learning) {
+      const code = didItsWork ? serialized(module) : undefined;
+      if (code === undefined) draft.drop();
+      else draft.keep(code, times + 1, bytes);
+    }
+  };
+}
+
+function deserialized(code: Buffer, bytes: Uint8Array): WebAssembly.Module | undefined {
+  return native('(code, of) => %DeserializeWasmModule(code, of)', (run: Deserialize) =>
+    run(code.buffer, bytes),
+  );
+}
+
+function serialized(module: WebAssembly.Module): Buffer | undefined {
+  return native('(module) => %SerializeWasmModule(module)', (run: Serialize) => {
+    const code = run(module);
+    return code === undefined ? undefined : Buffer.from(code);
+  });
+}
+
+/** Uses a function that calls one of V8's; nothing where V8 does not know that one. */
+function native<F, T>(source: string, use: (run: F) => T): T | undefined {
+  try {
+    return withNatives(() => use(new Script(source).runInThisContext() as F));
+  } catch {
+    return undefined;
+  }
+}
