@@ -8,7 +8,6 @@
  * A hook never breaks a session: whatever goes wrong is one line on standard error, the document
  * is empty and the exit status 0.
  */
-import { expectShort } from '../../npm-package/src/engine.js';
 import { type Incoming, incoming } from './cli/event.js';
 import { keepCode } from './host/code-cache.js';
 import { readStdin } from './host/files.js';
@@ -82,7 +81,6 @@ async function answer(): Promise<object> {
 
 /** Before more is loaded than this bundle. */
 function prepare(name: string): void {
-  expectShort();
   keepCode(__dirname, `hook-${name}`);
 }
 

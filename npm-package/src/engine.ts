@@ -1,11 +1,15 @@
 // What V8 is told about the process it runs.
+//
+// Code that was compiled ahead is bound to V8's settings: with any of them changed V8 refuses what
+// Node brings of its own modules, and child_process takes 9 ms to load instead of 3. So settings
+// are changed only where that pays.
 
 /**
  * It makes a few calls and ends. V8 optimises wasm functions in the background, and the process
  * cannot end before that is done: about 20 ms, for code that will not run again. So it does not
  * begin. V8 ignores a flag it does not know.
  */
-export function expectShort(): void {
+function expectShort(): void {
   // Functions are validated when they are first called, most of them never.
   set('--wasm-lazy-validation', '--liftoff-only', `--wasm-tiering-budget=${2 ** 31 - 1}`);
 }
@@ -19,9 +23,10 @@ export function expectLong(): void {
  * Whether functions are optimised when they are first called: slow once, for code that is kept.
  * Code is bound to the settings at the time when it is taken, not when it is made.
  */
-export function keepingCode(begins: boolean): void {
-  if (begins) set('--no-liftoff-only', '--no-liftoff');
-  else set('--liftoff', '--liftoff-only');
+export function optimiseAtOnce(begins: boolean): void {
+  if (begins) set('--no-liftoff');
+  // Without the first, some versions put out the second.
+  else set('--liftoff', '--wasm-dynamic-tiering');
 }
 
 /** Does something in which V8 lets JavaScript call functions of its own, by `%` and their name. */
@@ -46,9 +51,15 @@ export function compileBy(compile: Compile): void {
   shared[COMPILE] = compile;
 }
 
-/** How modules are compiled. */
+/** How modules are compiled for a process that is short. */
 export function compiler(): Compile {
-  return shared[COMPILE] ?? ((_, bytes) => new WebAssembly.Module(bytes));
+  return shared[COMPILE] ?? compileShort;
+}
+
+/** Compiles a module of which nothing is kept. */
+export function compileShort(_file: string, bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
+  expectShort();
+  return new WebAssembly.Module(bytes);
 }
 
 function set(...flags: string[]): void {

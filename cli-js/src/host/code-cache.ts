@@ -58,7 +58,8 @@ export function keepCode(folder: string, use: string): void {
   const endModules = keepModules(files, use);
   const kept = read(files, use);
   const fresh: Fresh[] = [];
-  let settings: Buffer | undefined;
+  const taken = () => new Script('0').createCachedData();
+  let settings = kept === undefined ? taken() : undefined;
   loaders['.cjs'] = (module, path) => {
     if (dirname(path) !== folder) return plain(module, path);
     const name = basename(path);
@@ -73,7 +74,7 @@ export function keepCode(folder: string, use: string): void {
       { filename: path, ...(code === undefined ? {} : { cachedData: code }) },
     );
     if (script.cachedDataRejected !== false) {
-      settings ??= new Script('0').createCachedData();
+      settings ??= taken();
       fresh.push({ name, script, size, changed: ctimeMs });
     }
     const require = (id: string): unknown => module.require(id);

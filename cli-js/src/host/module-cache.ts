@@ -10,7 +10,12 @@
  * all, and keep it. What a later run calls beyond that is compiled as ever.
  */
 import { Script } from 'node:vm';
-import { compileBy, keepingCode, withNatives } from '../../../npm-package/src/engine.js';
+import {
+  compileBy,
+  compileShort,
+  optimiseAtOnce,
+  withNatives,
+} from '../../../npm-package/src/engine.js';
 import type { Draft, KeptFiles } from './kept-files.js';
 
 /** Node's versions in which V8's functions are known to do what is wanted here. */
@@ -56,13 +61,14 @@ export function keepModules(files: KeptFiles, use: string): (didItsWork: boolean
       ? Math.abs(Date.now() - kept.written) > REFUSED_MS
       : times < LEARNING_RUNS;
     const draft = isToLearn ? files.begin(file) : undefined;
-    if (draft !== undefined) keepingCode(true);
+    if (draft === undefined) return module ?? compileShort(name, bytes);
+    optimiseAtOnce(true);
     const made = module ?? new WebAssembly.Module(bytes);
-    if (draft !== undefined) learning.push({ module: made, bytes, draft, times });
+    learning.push({ module: made, bytes, draft, times });
     return made;
   });
   return (didItsWork) => {
-    if (learning.length > 0) keepingCode(false);
+    if (learning.length > 0) optimiseAtOnce(false);
     for (const { module, bytes, draft, times } of learning) {
       const code = didItsWork ? serialized(module) : undefined;
       if (code === undefined) draft.drop();

@@ -79,7 +79,17 @@ async function noBase(folder: string, base: string): Promise<HostError> {
 async function makeWorktree(wanted: NewWorktree): Promise<string | undefined> {
   const { repository: folder, path, branch } = wanted;
   // With a branch that is gone again it must not look for one of that name elsewhere.
-  const args = ['worktree', 'add', '--quiet', '--no-guess-remote', '--', path, branch];
+  const args = [
+    '-c',
+    'checkout.workers=0',
+    'worktree',
+    'add',
+    '--quiet',
+    '--no-guess-remote',
+    '--',
+    path,
+    branch,
+  ];
   const ran = await insist(folder, args);
   if (ran.status === 0) return undefined;
   if (!/^fatal: /m.test(ran.stderr) && (await isWhole(wanted))) {
