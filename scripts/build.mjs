@@ -75,24 +75,26 @@ function binaryen(tool, ...args) {
   run(process.execPath, [path, '--mvp-features', ...features, ...args], { quiet: true });
 }
 
+/**
+ * The one import: it fills a table for JavaScript's values, of which the module has none. V8 would
+ * compile an adapter for it in every process.
+ */
+const UNUSED_IMPORTS = ['__wbindgen_init_externref_table'];
+
 /** Optimises a module with wasm-opt. */
 export function wasmOpt(input, output, flags = OPTIMISE) {
+  const imports = WebAssembly.Module.imports(new WebAssembly.Module(readFileSync(input)));
+  const used = imports.map(({ name }) => name).filter((name) => !UNUSED_IMPORTS.includes(name));
+  if (used.length > 0) throw new Error(`the module imports ${used.join(', ')}`);
   const strip = ['--strip-producers', '--strip-target-features'];
-  binaryen('wasm-opt', ...flags, ...strip, input, '-o', output);
+  binaryen('wasm-opt', '--remove-imports', ...flags, ...strip, input, '-o', output);
 }
 
 /** The parts of the module that the command line loads, each with its functions. */
 const PARTS = JSON.parse(readFileSync(join(root, 'npm-package/src/parts.json'), 'utf8'));
 
 /** What every part exports beside its functions: what the glue calls. */
-const GLUE = [
-  '__wbindgen_externrefs',
-  '__wbindgen_malloc',
-  '__wbindgen_start',
-  'memory',
-  'start',
-  'takePanic',
-];
+const GLUE = ['__wbindgen_malloc', '__wbindgen_start', 'memory', 'start', 'takePanic'];
 
 /** The file of a part. */
 const partFile = (part) => `okstra-${part}.wasm`;
@@ -135,7 +137,7 @@ async function cutPreview(whole) {
 
 /**
  * What the generated glue lacks: making an instance of any module of it, of a part as well, at
- * once. It is what the glue itself does to replace an instance.
+ * once, as the glue itself does to replace an instance; and the memory, where answers are read.
  */
 export const USE_MODULE = {
   js: `
@@ -144,10 +146,17 @@ export function useModule(module) {
     __wbg_reset_state();
     return wasm;
 }
+
+export function memory() {
+    return wasm.memory;
+}
 `,
   'd.ts': `
 /** Makes an instance of a module or a part of it, which all functions here use from now on. */
 export function useModule(module: WebAssembly.Module): InitOutput;
+
+/** The memory of the instance that all functions here use. */
+export function memory(): WebAssembly.Memory;
 `,
 };
 
@@ -265,9 +274,9 @@ async function bundles() {
         // Compiled code; npm installs it beside the package.
         external: ['fs-native-extensions'],
         plugins: [lazyParts],
-        // Not `minify`: a thrown error prints its line, which must not be the whole bundle.
-        minifyIdentifiers: true,
-        minifySyntax: true,
+        // A process reads and keeps all of a bundle's text. A thrown error prints its line.
+        minify: true,
+        lineLimit: 120,
         // `import()` becomes `require`: it spares the process the start of the ESM loader.
         supported: { 'dynamic-import': false },
       }),

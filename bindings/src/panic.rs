@@ -11,6 +11,8 @@ use std::panic;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
+use crate::text::{Place, handed_over};
+
 /// The words of a panic and where it happened.
 #[derive(Serialize)]
 struct Panic {
@@ -46,10 +48,9 @@ fn words(payload: &dyn Any) -> &str {
 
 /// The last panic as the JSON text of `{ message, location }`, once; empty where none happened.
 #[wasm_bindgen(js_name = takePanic)]
-pub fn take_panic() -> JsValue {
-    JsValue::from_str(
-        &LAST.take().map(|last| okstra_core::render::encoded(&last)).unwrap_or_default(),
-    )
+pub fn take_panic() -> Place {
+    let text = LAST.take().map(|last| okstra_core::render::encoded(&last));
+    handed_over(text.unwrap_or_default())
 }
 
 /// Panics on purpose, so that tests of the package can see what a caller gets.

@@ -5,6 +5,7 @@
 
 use js_sys::{Array, JSON, Reflect};
 use okstra_wasm as bindings;
+use okstra_wasm::text::{Place, last};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -46,18 +47,19 @@ fn at(value: &JsValue, path: &str) -> JsValue {
 }
 
 /// What a function answered, taken out of its JSON text.
-fn answer(text: &JsValue) -> JsValue {
-    JSON::parse(&text.as_string().unwrap()).unwrap()
+fn answer(place: Place) -> JsValue {
+    assert_ne!(place, 0);
+    JSON::parse(&last()).unwrap()
 }
 
 /// The value of an answer.
-fn ok(text: &JsValue) -> JsValue {
-    at(&answer(text), "ok")
+fn ok(place: Place) -> JsValue {
+    at(&answer(place), "ok")
 }
 
 /// The facts of a failure.
-fn failure(text: &JsValue) -> JsValue {
-    at(&answer(text), "failure")
+fn failure(place: Place) -> JsValue {
+    at(&answer(place), "failure")
 }
 
 fn json(value: &JsValue) -> String {
@@ -66,7 +68,7 @@ fn json(value: &JsValue) -> String {
 
 #[wasm_bindgen_test]
 fn a_report_is_plain_objects_with_null_for_what_is_missing() {
-    let report = ok(&bindings::check_plan(PLAN.as_bytes(), DEFAULT, 0, DEFAULT, DEFAULT));
+    let report = ok(bindings::check_plan(PLAN.as_bytes(), DEFAULT, 0, DEFAULT, DEFAULT));
     assert_eq!(at(&report, "findings.length"), 1);
     assert_eq!(at(&report, "findings.0.code"), "S7");
     assert_eq!(at(&report, "findings.0.stage"), 1);
@@ -74,14 +76,14 @@ fn a_report_is_plain_objects_with_null_for_what_is_missing() {
     let waves: Vec<Vec<u32>> = serde_wasm_bindgen::from_value(at(&report, "graph.waves")).unwrap();
     assert_eq!(waves, [[1]]);
     assert!(at(&report, "graph.nodes.0").is_object());
-    let plan = ok(&bindings::parse_plan(b"# nothing\n"));
+    let plan = ok(bindings::parse_plan(b"# nothing\n"));
     assert!(at(&plan, "section").is_null());
     assert!(Array::is_array(&at(&plan, "stages")));
 }
 
 #[wasm_bindgen_test]
 fn offsets_in_utf16_index_into_a_javascript_string() {
-    let report = ok(&bindings::check_plan(PLAN.as_bytes(), DEFAULT, 0, DEFAULT, DEFAULT));
+    let report = ok(bindings::check_plan(PLAN.as_bytes(), DEFAULT, 0, DEFAULT, DEFAULT));
     let range = at(&report, "findings.0.range");
     let offset = |path| at(&range, path).as_f64().unwrap();
     let text = js_sys::JsString::from(PLAN);
@@ -99,20 +101,20 @@ fn offsets_in_utf16_index_into_a_javascript_string() {
 #[wasm_bindgen_test]
 fn every_function_answers() {
     let source = PLAN.as_bytes();
-    let fixed = ok(&bindings::fix_plan(source, DEFAULT, 0, DEFAULT, DEFAULT));
+    let fixed = ok(bindings::fix_plan(source, DEFAULT, 0, DEFAULT, DEFAULT));
     assert_eq!(at(&fixed, "changed"), true);
     assert_eq!(at(&fixed, "remaining.length"), 0);
     let pending = format!("- [ ] Approved\n\n{PLAN}");
-    let approved = ok(&bindings::approve_plan(pending.as_bytes()));
+    let approved = ok(bindings::approve_plan(pending.as_bytes()));
     assert_eq!(at(&approved, "text"), pending.replacen("[ ]", "[x]", 1));
-    let graph = ok(&bindings::plan_graph(source));
+    let graph = ok(bindings::plan_graph(source));
     assert_eq!(json(&at(&graph, "critical_path.stages")), "[1]");
-    let drawn = ok(&bindings::render_graph(source, "dot"));
+    let drawn = ok(bindings::render_graph(source, "dot"));
     assert!(drawn.as_string().unwrap().contains("digraph"));
     // Two plans, one behind the other.
     let both = [source, b"# nothing\n"].concat();
     let ends = [u32::try_from(source.len()).unwrap(), u32::try_from(both.len()).unwrap()];
-    let output = ok(&bindings::render_check(
+    let output = ok(bindings::render_check(
         &both,
         &ends,
         "a.md\0b.md\0",
@@ -128,15 +130,15 @@ fn every_function_answers() {
     assert_eq!(at(&printed, "plans.0.findings.0.code"), "S7");
     assert_eq!(at(&printed, "plans.1.findings.0.code"), "S1");
     assert_eq!(at(&printed, "plans.1.path"), "b.md");
-    assert_eq!(at(&ok(&bindings::rules()), "0.code"), "S1");
-    assert_eq!(ok(&bindings::version()), env!("CARGO_PKG_VERSION"));
+    assert_eq!(at(&ok(bindings::rules()), "0.code"), "S1");
+    assert_eq!(ok(bindings::version()), env!("CARGO_PKG_VERSION"));
 }
 
 #[wasm_bindgen_test]
 fn each_option_reaches_its_rule() {
     let codes = |source: &str, max_steps, contract, approval| {
         let report =
-            ok(&bindings::check_plan(source.as_bytes(), DEFAULT, max_steps, contract, approval));
+            ok(bindings::check_plan(source.as_bytes(), DEFAULT, max_steps, contract, approval));
         json(&at(&report, "findings"))
     };
     assert!(codes(PLAN, 0, DEFAULT, 1).contains(r#""code":"A1""#));
@@ -148,10 +150,10 @@ fn each_option_reaches_its_rule() {
 
 #[wasm_bindgen_test]
 fn an_unknown_format_is_an_error_that_quotes_it() {
-    let check = bindings::render_check(&[], &[], "", "xml", 0, DEFAULT, 0, DEFAULT, DEFAULT);
-    let graph = bindings::render_graph(b"", "xml");
-    for text in [check, graph] {
-        let failure = failure(&text);
+    let check =
+        failure(bindings::render_check(&[], &[], "", "xml", 0, DEFAULT, 0, DEFAULT, DEFAULT));
+    let graph = failure(bindings::render_graph(b"", "xml"));
+    for failure in [check, graph] {
         assert_eq!(at(&failure, "code"), "bad-options");
         assert!(at(&failure, "message").as_string().unwrap().contains("'xml'"));
     }
@@ -159,14 +161,15 @@ fn an_unknown_format_is_an_error_that_quotes_it() {
 
 #[wasm_bindgen_test]
 fn a_failure_is_an_error_with_its_facts() {
-    let failed = failure(&bindings::parse_plan(b"# caf\xe9\n"));
+    let failed = failure(bindings::parse_plan(b"# caf\xe9\n"));
     assert_eq!(at(&failed, "code"), "not-utf8");
     assert_eq!(at(&failed, "details.offset"), 5);
     assert!(at(&failed, "help").is_string());
-    assert_eq!(at(&failure(&bindings::plan_graph(b"\0")), "code"), "binary");
+    assert_eq!(at(&failure(bindings::plan_graph(b"\0")), "code"), "binary");
 }
 
 #[wasm_bindgen_test]
 fn no_panic_is_remembered_where_none_happened() {
-    assert_eq!(bindings::panic::take_panic(), "");
+    assert_ne!(bindings::panic::take_panic(), 0);
+    assert_eq!(last(), "");
 }

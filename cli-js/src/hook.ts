@@ -81,7 +81,7 @@ async function answer(): Promise<object> {
 
 /** Before more is loaded than this bundle. */
 function prepare(name: string): void {
-  keepCode(__dirname, `hook-${name}`);
+  keepCode(module, `hook-${name}`);
 }
 
 /** Leaves the session's sign of life; answers whether okstra knows the session. */

@@ -5,5 +5,5 @@ import { keepCode } from './host/code-cache.js';
 const WORD = /^[a-z][a-z-]{0,19}$/;
 
 const words = process.argv.slice(2, 4).filter((word) => WORD.test(word));
-keepCode(__dirname, ['command', ...words].join('-'));
+keepCode(module, ['command', ...words].join('-'));
 void import('./main.js');

@@ -1,19 +1,14 @@
 // The part of the module that a preview needs, carried inside the script.
 import packed from 'okstra-preview-module';
 import { createApi, loadFailure } from '../src/api.js';
-import type { Name } from '../src/core.js';
 import { useModule } from '../src/generated/raw.js';
 import type { Preview, PreviewFacts, TaskFacts } from '../src/generated/types.js';
-import { type Argument, type Lowering, lowered } from '../src/lowered.js';
+import { called, type Instance, lifted } from '../src/lowered.js';
 
 /** The functions of the part. */
 interface Functions {
   previewPlan(facts: PreviewFacts): Preview;
   planCandidates(task: TaskFacts): string[];
-}
-
-interface Exports extends Lowering {
-  takePanic(): string;
 }
 
 /** The functions, as soon as the module is compiled; the same promise every time. */
@@ -36,14 +31,11 @@ async function load(): Promise<Functions> {
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   const headers = { 'content-type': 'application/wasm' };
   const module = await WebAssembly.compileStreaming(new Response(plain, { headers }));
-  let exports: Exports = useModule(module);
+  let exports: Instance = useModule(module);
   return createApi({
     ready() {},
-    call(name, args) {
-      const call = (exports as unknown as Record<Name, (...all: number[]) => string>)[name];
-      return call(...lowered(exports, args as readonly Argument[]));
-    },
-    takePanic: () => exports.takePanic(),
+    call: (name, args) => called(exports, name, args),
+    takePanic: () => lifted(exports.memory, exports.takePanic()),
     renew() {
       exports = useModule(module);
     },

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Api, createApi, loadFailure } from './api.js';
 import type { Name } from './core.js';
-import { compiler, expectLong } from './engine.js';
+import { compiler, expectLong, expectShort } from './engine.js';
 import { useModule } from './generated/raw.js';
-import { type Argument, type Lowering, lowered } from './lowered.js';
+import { called, type Instance, lifted } from './lowered.js';
 import parts from './parts.json';
 
 /** From this many bytes on, optimised code pays for the wait until V8 has made it. */
@@ -15,16 +15,11 @@ const LARGE = 4_000_000;
 const PARTS: readonly (readonly [part: string, functions: readonly string[]])[] =
   Object.entries(parts);
 
-/** What an instance exports. */
-interface Exports extends Lowering {
-  takePanic(): string;
-}
-
 /** An instance of a part, or of the whole where there is no name. */
 interface Loaded {
   part: string | undefined;
   module: WebAssembly.Module;
-  exports: Exports;
+  exports: Instance;
 }
 
 /**
@@ -41,11 +36,8 @@ export function createCliApi(directory: string, inputBytes: number, preferred = 
   function load(part: string | undefined): Loaded {
     const file = part === undefined ? 'okstra.wasm' : `okstra-${part}.wasm`;
     try {
-      const bytes = readFileSync(join(directory, file));
-      const isLong = inputBytes >= LARGE;
-      if (loaded === undefined && isLong) expectLong();
-      // Kept code is bound to the settings of a short process.
-      const module = isLong ? new WebAssembly.Module(bytes) : compiler()(file, bytes);
+      const path = join(directory, file);
+      const module = compiled(path, inputBytes >= LARGE);
       return { part, module, exports: useModule(module) };
     } catch (thrown) {
       throw loadFailure(thrown, 'install okstra again', file);
@@ -65,12 +57,12 @@ export function createCliApi(directory: string, inputBytes: number, preferred = 
 
   return createApi({
     ready,
-    call(name, args) {
-      const { exports } = ready(name);
-      const call = (exports as unknown as Record<Name, (...all: number[]) => string>)[name];
-      return call(...lowered(exports, args as readonly Argument[]));
+    call: (name, args) => called(ready(name).exports, name, args),
+    takePanic() {
+      if (loaded === undefined) return '';
+      const { memory, takePanic } = loaded.exports;
+      return lifted(memory, takePanic());
     },
-    takePanic: () => loaded?.exports.takePanic() ?? '',
     renew() {
       if (loaded !== undefined) loaded.exports = useModule(loaded.module);
     },
@@ -79,4 +71,14 @@ export function createCliApi(directory: string, inputBytes: number, preferred = 
 
 function functionsOf(part: string): readonly string[] {
   return PARTS.find(([name]) => name === part)?.[1] ?? [];
+}
+
+/** Compiles a module for as long as the process will live. */
+function compiled(path: string, isLong: boolean): WebAssembly.Module {
+  const compile = isLong ? undefined : compiler();
+  if (compile !== undefined) return compile(path);
+  const bytes = readFileSync(path);
+  if (isLong) expectLong();
+  else expectShort();
+  return new WebAssembly.Module(bytes);
 }

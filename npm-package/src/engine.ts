@@ -9,7 +9,7 @@
  * cannot end before that is done: about 20 ms, for code that will not run again. So it does not
  * begin. V8 ignores a flag it does not know.
  */
-function expectShort(): void {
+export function expectShort(): void {
   // Functions are validated when they are first called, most of them never.
   set('--wasm-lazy-validation', '--liftoff-only', `--wasm-tiering-budget=${2 ** 31 - 1}`);
 }
@@ -39,8 +39,8 @@ export function withNatives<T>(act: () => T): T {
   }
 }
 
-/** Makes a module of its bytes. */
-export type Compile = (file: string, bytes: Uint8Array<ArrayBuffer>) => WebAssembly.Module;
+/** Makes a module of a file. */
+export type Compile = (path: string) => WebAssembly.Module;
 
 /** Bundles share nothing but the process that they are loaded into. */
 const COMPILE = Symbol.for('okstra.compile');
@@ -51,15 +51,9 @@ export function compileBy(compile: Compile): void {
   shared[COMPILE] = compile;
 }
 
-/** How modules are compiled for a process that is short. */
-export function compiler(): Compile {
-  return shared[COMPILE] ?? compileShort;
-}
-
-/** Compiles a module of which nothing is kept. */
-export function compileShort(_file: string, bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
-  expectShort();
-  return new WebAssembly.Module(bytes);
+/** How modules are compiled, if somebody wants it done in a way of their own. */
+export function compiler(): Compile | undefined {
+  return shared[COMPILE];
 }
 
 function set(...flags: string[]): void {

@@ -2,14 +2,17 @@
 import { createApi } from './api.js';
 import type { Core } from './core.js';
 import * as raw from './generated/raw.js';
+import { lifted } from './lowered.js';
 import { makeReady } from './slot.js';
+
+const text = (place: number) => lifted(raw.memory(), place);
 
 /** The whole module, called through its generated glue. */
 const core: Core = {
   ready: makeReady,
   // biome-ignore lint/performance/noDynamicNamespaceImportAccess: all of them are in use
-  call: (name, args) => (raw[name] as (...all: readonly unknown[]) => string)(...args),
-  takePanic: raw.takePanic,
+  call: (name, args) => text((raw[name] as (...all: readonly unknown[]) => number)(...args)),
+  takePanic: () => text(raw.takePanic()),
   renew: raw.__wbg_reset_state,
 };
 

@@ -1,20 +1,24 @@
-/** What a function of the module takes: bytes and the like, a text or a number. */
-export type Argument = Uint8Array | Uint32Array | string | number;
+import type { Name } from './core.js';
 
-/** What handing over arguments needs of an instance. */
-export interface Lowering {
+/** What a function of the module takes: bytes and the like, a text or a number. */
+type Argument = Uint8Array | Uint32Array | string | number;
+
+/** What every instance exports beside its functions. */
+export interface Instance {
   memory: WebAssembly.Memory;
   __wbindgen_malloc(bytes: number, alignment: number): number;
+  takePanic(): number;
 }
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Arguments as the exports of the module take them, whatever the function: where a text or array
  * begins in the module's memory and how long it is, and numbers as they are. The function that is
  * called frees them.
  */
-export function lowered(exports: Lowering, args: readonly Argument[]): number[] {
+function lowered(exports: Instance, args: readonly Argument[]): number[] {
   return args.flatMap((arg) => {
     if (typeof arg === 'number') return arg;
     const view = typeof arg === 'string' ? encoder.encode(arg) : arg;
@@ -23,4 +27,19 @@ export function lowered(exports: Lowering, args: readonly Argument[]): number[] 
     new Uint8Array(exports.memory.buffer).set(bytes, start);
     return [start, view.length];
   });
+}
+
+/**
+ * The text that a function of the module answered with. What it answered is where in the module's
+ * memory it says where the text begins and how many bytes it has.
+ */
+export function lifted({ buffer }: WebAssembly.Memory, place: number): string {
+  const [start, bytes] = new Uint32Array(buffer, place >>> 0, 2);
+  return decoder.decode(new Uint8Array(buffer, start, bytes));
+}
+
+/** Calls a function of an instance. */
+export function called(exports: Instance, name: Name, args: readonly unknown[]): string {
+  const call = (exports as unknown as Record<Name, (...all: number[]) => number>)[name];
+  return lifted(exports.memory, call(...lowered(exports, args as readonly Argument[])));
 }

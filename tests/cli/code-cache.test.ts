@@ -199,6 +199,17 @@ describe('kept code', () => {
     expect(existsSync(join(cache, 'command'))).toBe(false);
   });
 
+  it('of versions of Node that are out of use is taken away', () => {
+    const others = ['v20.0.0-x64', 'v20.1.0-x64', 'notes'].map((name) => join(cache, '..', name));
+    for (const other of others) mkdirSync(other, { recursive: true });
+    const [unused, used, foreign] = others as [string, string, string];
+    writeFileSync(join(unused, 'command'), '');
+    const old = Date.now() / 1000 - 31 * 24 * 3600;
+    for (const path of [unused, foreign]) utimesSync(path, old, old);
+    expect(check()).toEqual(plainly);
+    expect([unused, used, foreign].map((path) => existsSync(path))).toEqual([false, true, true]);
+  });
+
   it('is not made under other settings than those it would be used under', () => {
     const large = join(folder, 'large.md');
     const text = readFileSync(plan, 'utf8');
@@ -342,9 +353,14 @@ describe('kept code of the module', () => {
 
   /** The module stops working; its kept code is said to be made of what it is now. */
   function breakModule(isKept: boolean): void {
-    const broken = failing(readFileSync(part));
-    writeFileSync(part, broken);
-    if (isKept) change(moduleFile, () => {}, broken);
+    writeFileSync(part, failing(readFileSync(part)));
+    if (isKept) change(moduleFile, () => {}, stateOf(part));
+  }
+
+  /** What kept code says that it was made of. */
+  function stateOf(path: string): Buffer {
+    const { size, ctimeMs } = statSync(path);
+    return Buffer.from(`${size} ${ctimeMs}`);
   }
 
   it('is written by the first three runs and then rests', () => {
@@ -410,7 +426,7 @@ describe('kept code of the module', () => {
   // Bytes of V8's header: its version, the processor's abilities and its settings.
   it.each([4, 8, 12])('of another engine (byte %i) is replaced when it is a day old', (at) => {
     check();
-    change(moduleFile, (bytes) => bit(bytes, at), readFileSync(part));
+    change(moduleFile, (bytes) => bit(bytes, at), stateOf(part));
     const ino = inode();
     expect(check()).toEqual(plainly);
     expect(inode()).toBe(ino);

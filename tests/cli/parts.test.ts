@@ -43,6 +43,18 @@ const task = {
   ...{ latest_report_path: '', reports: ['a.md'] },
 };
 
+const commit = 'a'.repeat(40);
+const identity = {
+  ...{ task_key: 'shop:web:login', project_root: '/p' },
+  ...{ plan_path: 'plan.md', prefix: 'feat' },
+};
+const begin = {
+  ...{ task: identity, stage: 1, path: '/w', branch: 'feat-login-s1', base: commit },
+  ...{ implementation_base: commit, claim_id: 'c1', sync_dirs: [] },
+  ...{ by: { host: 'h', pid: 7, pid_start: '' }, now: '2026-01-01T00:00:00.000Z' },
+};
+const entry = { task_key: 'shop:web:login', stage: 1, claim_id: 'c1', base: commit };
+
 const listing = {
   ...{ server: '/tmp/tmux', own: true, of_team: false, mark: 'm' },
   text: 'm|P|%1|11|0|%1|trace|s|/r|한글\nm|P|%2|12|0|%2|worker|s|/r|t',
@@ -99,6 +111,15 @@ const CALLS: Record<string, readonly unknown[]> = {
       prices: { as_of: '2026-01-01', currency: 'USD', models: [] },
     },
   ],
+  worktreePlaces: [{ home: '/h', task_key: 'shop:web:login', project_root: '/p', stage: 1 }],
+  stageBase: [{ stage: 3, implementation_base: commit, dependencies: [] }],
+  readRegistry: [registry],
+  registryBegin: [registry, begin],
+  registryActivate: [registry, entry],
+  registryKeep: [registry, entry],
+  registryForget: [registry, { ...entry, undo: true }],
+  registryTaskWorktree: [registry, { task: identity, path: '/w', branch: 'feat-login' }],
+  checkMerge: [{ stage: 3, conflict: { first: 1, second: 2, files: ['a.rs'] } }],
   reservedStages: [registry, { task_key: 'shop:web:login' }],
 };
 

@@ -384,7 +384,8 @@ require(process.argv[1]);
     const { stdout } = spawnSync(
       process.execPath,
       ['list.cjs', BIN, 'plan', 'check', join(folder, 'p.md')],
-      { cwd: folder, encoding: 'utf8' },
+      // By Node's own loader, which lists what it loads.
+      { cwd: folder, encoding: 'utf8', env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' } },
     );
     const { native, files } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {
       native: string[];

@@ -7,7 +7,7 @@
  * Node 22 can keep JavaScript by itself, but writes it as the umask says, for all to change.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { KeptFiles } from './kept-files.js';
 import { keepModules } from './module-cache.js';
@@ -29,8 +29,13 @@ interface Kept {
   places: Record<string, Place>;
 }
 
-/** What loads a module of a kind. */
-type Loader = (module: NodeJS.Module, path: string) => void;
+/** A bundle that is loaded. */
+interface Bundle {
+  exports: object;
+}
+
+/** How a bundle asks for another. */
+const BUNDLE = /^\.\/([\w-]+\.cjs)$/;
 
 /** V8 copies code that does not begin at a multiple of this. */
 const ALIGNED = 8;
@@ -39,20 +44,18 @@ const ALIGNED = 8;
 const LENGTH = 8;
 
 /**
- * From now on loads the bundles in a folder, and the modules that they ask for, by kept code, and
- * keeps code for the next time.
+ * From now on loads the bundles beside a module, and the WebAssembly modules that they ask for, by
+ * kept code, and keeps code for the next time.
  *
- * @param folder the folder of the bundles.
+ * @param entry the module of the first bundle.
  * @param use what they are used for. Functions that a use does not call are not in its code.
  */
-export function keepCode(folder: string, use: string): void {
+export function keepCode(entry: NodeJS.Module, use: string): void {
   const { env, execArgv } = process;
   // Code is bound to V8's settings, and some of these may set some; coverage needs whole functions.
   const isUnusual = env.NODE_OPTIONS || env.NODE_V8_COVERAGE || execArgv.length > 0;
   if (isUnusual || env.NODE_DISABLE_COMPILE_CACHE) return;
-  const loaders = require.extensions as Record<string, Loader>;
-  const plain = loaders['.js'];
-  if (plain === undefined) return;
+  const folder = dirname(entry.filename);
   const files = KeptFiles.of(dirname(folder));
   if (files === undefined) return;
   const endModules = keepModules(files, use);
@@ -60,9 +63,15 @@ export function keepCode(folder: string, use: string): void {
   const fresh: Fresh[] = [];
   const taken = () => new Script('0').createCachedData();
   let settings = kept === undefined ? taken() : undefined;
-  loaders['.cjs'] = (module, path) => {
-    if (dirname(path) !== folder) return plain(module, path);
-    const name = basename(path);
+  const plain = entry.require.bind(entry);
+  const loaded = new Map<string, Bundle>();
+  // Node would look for each bundle by reading the package's file and a few folders.
+  const load = (id: string): unknown => {
+    const name = BUNDLE.exec(id)?.[1];
+    if (name === undefined) return plain(id);
+    const known = loaded.get(name);
+    if (known !== undefined) return known.exports;
+    const path = join(folder, name);
     // The time of the last change of any kind: nobody can set it.
     const { size, ctimeMs } = statSync(path);
     const place = kept?.places[name];
@@ -77,18 +86,13 @@ export function keepCode(folder: string, use: string): void {
       settings ??= taken();
       fresh.push({ name, script, size, changed: ctimeMs });
     }
-    const require = (id: string): unknown => module.require(id);
-    script
-      .runInThisContext()
-      .call(
-        module.exports,
-        module.exports,
-        Object.assign(require, { main: process.mainModule }),
-        module,
-        path,
-        folder,
-      );
+    const bundle: Bundle = { exports: {} };
+    loaded.set(name, bundle);
+    const run = script.runInThisContext();
+    run.call(bundle.exports, bundle.exports, load, bundle, path, folder);
+    return bundle.exports;
   };
+  entry.require = load as NodeJS.Require;
   process.on('exit', (status) => {
     endModules(status === 0);
     if (status !== 0 || settings === undefined) return;

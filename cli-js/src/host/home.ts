@@ -1,6 +1,7 @@
 /** The folder of okstra itself: locks and signs of life. */
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isoTime } from './clock.js';
 import { codeOf, explain, OWN } from './fault.js';
 import { HostError } from './host.js';
 
@@ -50,7 +51,8 @@ export function sessionFile(env: Environment, session: string): string {
 export function signOfLife(env: Environment, session: string): string | undefined {
   const file = sessionFile(env, session);
   try {
-    return statSync(file, { throwIfNoEntry: false })?.mtime.toISOString();
+    const time = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    return time === undefined ? undefined : isoTime(Math.floor(time));
   } catch (error) {
     // No hook can have made a file of such a name.
     if (codeOf(error) === 'ENAMETOOLONG') return undefined;

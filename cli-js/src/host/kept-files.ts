@@ -17,6 +17,7 @@ import {
   readdirSync,
   readSync,
   renameSync,
+  rmSync,
   type Stats,
   statSync,
   unlinkSync,
@@ -39,6 +40,14 @@ const MOST_BYTES = 16_000_000;
 /** A draft is renamed within a second; one as old as this was left by a process that died. */
 const DRAFT_MS = 60_000;
 
+/** A version of Node and a processor. */
+const VERSION = /^v\d+\.\d+\.\d+-\w+$/;
+
+/** A version for which nothing was kept as long as this is out of use. */
+const UNUSED_MS = 30 * 24 * 3_600_000;
+
+const RECURSIVE = { recursive: true, force: true };
+
 /** The digits at the end of a file: how often it was written, and the checksum of all before. */
 const [TIMES, SUM] = [2, 10];
 
@@ -58,6 +67,8 @@ export class KeptFiles {
   readonly #folder: string;
   readonly #owner: number;
   readonly #sums: Sums;
+  /** Nobody can make it unsafe but those who may. */
+  #isSeenSafe = false;
 
   private constructor(home: string, sums: Sums) {
     this.#cache = join(home, '.cache');
@@ -82,10 +93,11 @@ export class KeptFiles {
   }
 
   #isSafeFolder(): boolean {
-    return [this.#cache, this.#folder].every((path) => {
+    this.#isSeenSafe = [this.#cache, this.#folder].every((path) => {
       const stats = lstatSync(path);
       return stats.isDirectory() && this.#isSafe(stats);
     });
+    return this.#isSeenSafe;
   }
 
   #sum(parts: readonly Uint8Array[]): string {
@@ -100,7 +112,7 @@ export class KeptFiles {
   read(name: string, of: Uint8Array = Buffer.alloc(0)): KeptFile | undefined {
     let fd: number | undefined;
     try {
-      if (!this.#isSafeFolder()) return undefined;
+      if (!this.#isSeenSafe && !this.#isSafeFolder()) return undefined;
       // A pipe in its place would be waited for; Windows knows neither.
       const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
       fd = openSync(join(this.#folder, name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
@@ -124,13 +136,23 @@ export class KeptFiles {
     if (process.getuid !== undefined && process.getuid() !== this.#owner) return undefined;
     const path = join(this.#folder, name);
     try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o755 });
+      const isNew = mkdirSync(this.#folder, { recursive: true, mode: 0o755 }) !== undefined;
       if (!this.#isSafeFolder() || !this.#hasRoom(path)) return undefined;
+      if (isNew) this.#forgetOthers();
       const draft = `${path}.${process.pid}`;
       const fd = openSync(draft, 'wx', 0o644);
       return new Draft(fd, draft, path, (parts) => this.#sum(parts));
     } catch {
       return undefined;
+    }
+  }
+
+  /** Takes away what was kept for versions of Node that are in use no more. */
+  #forgetOthers(): void {
+    for (const name of readdirSync(this.#cache)) {
+      const path = join(this.#cache, name);
+      const isOther = VERSION.test(name) && path !== this.#folder;
+      if (isOther && Date.now() - lstatSync(path).mtimeMs > UNUSED_MS) rmSync(path, RECURSIVE);
     }
   }
 

@@ -14,6 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { now as time } from './clock.js';
 import { makeFolder } from './durable.js';
 import { codeOf, explain, OWN } from './fault.js';
 import { HostError } from './host.js';
@@ -173,7 +174,7 @@ function leaveNote(handle: number, name: string): void {
     name,
     pid: process.pid,
     host: hostName(),
-    since: new Date().toISOString(),
+    since: time(),
   };
   try {
     ftruncateSync(handle, 0);

@@ -9,10 +9,12 @@
  * The first runs of a use compile each function that they call by the optimising compiler, 0.2 s in
  * all, and keep it. What a later run calls beyond that is compiled as ever.
  */
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { Script } from 'node:vm';
 import {
   compileBy,
-  compileShort,
+  expectShort,
   optimiseAtOnce,
   withNatives,
 } from '../../../npm-package/src/engine.js';
@@ -36,7 +38,8 @@ type Deserialize = (code: ArrayBufferLike, of: Uint8Array) => WebAssembly.Module
 /** A module of which code is to be kept. */
 interface Learning {
   module: WebAssembly.Module;
-  bytes: Uint8Array;
+  /** What tells the state of its file from all others. */
+  of: Uint8Array;
   draft: Draft;
   times: number;
 }
@@ -51,28 +54,32 @@ export function keepModules(files: KeptFiles, use: string): (didItsWork: boolean
   const [version = ''] = process.versions.node.split('.');
   if (!KNOWN_VERSIONS.includes(version)) return () => {};
   const learning: Learning[] = [];
-  compileBy((name, bytes) => {
-    const file = `${use}.${name}`;
-    const kept = files.read(file, bytes);
+  compileBy((path) => {
+    const name = `${use}.${basename(path)}`;
+    // Looked at before it is read: what replaces it meanwhile is kept under a mark that no file has.
+    const { size, ctimeMs } = statSync(path);
+    const of = Buffer.from(`${size} ${ctimeMs}`);
+    const bytes = readFileSync(path);
+    const kept = files.read(name, of);
     const module = kept === undefined ? undefined : deserialized(kept.bytes, bytes);
     const times = module === undefined ? 0 : (kept?.times ?? 0);
     const isForeign = kept !== undefined && module === undefined;
     const isToLearn = isForeign
       ? Math.abs(Date.now() - kept.written) > REFUSED_MS
       : times < LEARNING_RUNS;
-    const draft = isToLearn ? files.begin(file) : undefined;
-    if (draft === undefined) return module ?? compileShort(name, bytes);
-    optimiseAtOnce(true);
+    const draft = isToLearn ? files.begin(name) : undefined;
+    if (draft !== undefined) optimiseAtOnce(true);
+    else if (module === undefined) expectShort();
     const made = module ?? new WebAssembly.Module(bytes);
-    learning.push({ module: made, bytes, draft, times });
+    if (draft !== undefined) learning.push({ module: made, of, draft, times });
     return made;
   });
   return (didItsWork) => {
     if (learning.length > 0) optimiseAtOnce(false);
-    for (const { module, bytes, draft, times } of learning) {
+    for (const { module, of, draft, times } of learning) {
       const code = didItsWork ? serialized(module) : undefined;
       if (code === undefined) draft.drop();
-      else draft.keep(code, times + 1, bytes);
+      else draft.keep(code, times + 1, of);
     }
   };
 }

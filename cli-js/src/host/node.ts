@@ -1,5 +1,6 @@
 /** The real world. */
 import { appendLine } from './append.js';
+import { now } from './clock.js';
 import { writeNew } from './create.js';
 import { isSameFile, readFile, readIfThere, readStdin, replaceFile, writeFile } from './files.js';
 import { gitHead, gitTree } from './git/head.js';
@@ -71,7 +72,7 @@ export const nodeHost: Host = {
   withLock,
   withLockOn,
   cwd: () => process.cwd(),
-  now: () => new Date().toISOString(),
+  now,
   newId,
   home: () => okstraHome(process.env),
   hostName,

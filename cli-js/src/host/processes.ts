@@ -8,8 +8,16 @@ import type { ProcessState } from './host.js';
 
 /** The name of this machine. */
 export function hostName(): string {
+  try {
+    // Where the kernel says it in a file; loading node:os costs half a millisecond.
+    if (process.platform === 'linux') return readFileSync(HOST_NAME, 'utf8').trimEnd();
+  } catch {
+    // There is no /proc here.
+  }
   return process.getBuiltinModule('node:os').hostname();
 }
+
+const HOST_NAME = '/proc/sys/kernel/hostname';
 
 /**
  * What tells a process from a later one with the same number, as one word. On Linux

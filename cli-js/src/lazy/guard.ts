@@ -12,6 +12,7 @@ import type { Incoming } from '../cli/event.js';
 import { slashes } from '../cli/paths.js';
 import { projectRootOf } from '../cli/project.js';
 import { explain } from '../cli/talk.js';
+import { now } from '../host/clock.js';
 import { readFile, readIfThere } from '../host/files.js';
 import { okstraHome } from '../host/home.js';
 import { HostError } from '../host/host.js';
@@ -104,8 +105,4 @@ function placed(
   const found = root ?? projectRootOf(host, plan);
   const layout = core(bytes).planLayout(plan, found);
   return { root: layout.project_root ?? undefined, ledger: layout.ledger };
-}
-
-function now(): string {
-  return new Date().toISOString();
 }
