@@ -12,8 +12,9 @@ import { type Incoming, incoming } from './cli/event.js';
 import { keepCode } from './host/code-cache.js';
 import { readStdin } from './host/files.js';
 import { inReach, isPlan, isWorktree, projectAbove, registryNames } from './host/reach.js';
-import { beginSession, type NotedPlan, readSession, touchSession } from './host/sessions.js';
+import { beginSession, readSession, type Session, touchSession } from './host/sessions.js';
 import { write } from './host/terminal.js';
+import type { Found } from './lazy/react.js';
 
 /** Answers an event; `{}` says nothing. */
 async function answer(): Promise<object> {
@@ -31,8 +32,9 @@ async function answer(): Promise<object> {
   const root = projectAbove(process.env, cwd);
   const isOurs = root?.isOkstra === true || isWorktree(process.env, cwd);
   const isKnown = signed(session, isOurs && event.name !== 'SessionEnd');
-  const known = () => (isKnown ? readSession(process.env, session) : { plans: [], told: [] });
-  const react = async (more: { plans: NotedPlan[]; told?: string[]; root?: string }) => {
+  const known = (): Session =>
+    isKnown ? readSession(process.env, session) : { plans: [], told: [] };
+  const react = async (more: Found) => {
     prepare(event.name);
     const { react } = await import('./lazy/react.js');
     return react(event, bytes, more);
@@ -62,8 +64,8 @@ async function answer(): Promise<object> {
     }
     case 'Stop':
     case 'SubagentStop': {
-      const { plans, told } = known();
-      return plans.length === 0 ? {} : react({ plans, told });
+      const { plans, told, process } = known();
+      return plans.length === 0 ? {} : react({ plans, told, process });
     }
     case 'SessionEnd': {
       const { plans } = known();

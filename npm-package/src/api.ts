@@ -2,14 +2,13 @@ import type { Arguments, Core, Name, NameWith } from './core.js';
 import { notInitialised, OkstraError } from './error.js';
 import type { CheckOptions, CheckRequest, ErrorInfo } from './generated/types.js';
 import type * as surface from './index.js';
+import { encoder } from './lowered.js';
 
 /** The functions of the package that need a module. */
 export type Api = Omit<typeof surface, 'OkstraError' | 'init'> & {
   /** Panics on purpose. For the tests of this package. @internal */
   __provokePanic(): never;
 };
-
-const encoder = new TextEncoder();
 
 /**
  * The functions over a module.

@@ -10,7 +10,7 @@ export interface Instance {
   takePanic(): number;
 }
 
-const encoder = new TextEncoder();
+export const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**

@@ -11,7 +11,7 @@ import type {
   Sightings,
 } from '../../../npm-package/src/index.js';
 import { carryOut } from '../host/effects.js';
-import { type GitHead, type Host, HostError } from '../host/host.js';
+import { type GitHead, type Host, HostError, type SessionProcess } from '../host/host.js';
 import { readConfig } from './config.js';
 import type { Api, Context } from './context.js';
 import type { Options, Values } from './define.js';
@@ -73,6 +73,8 @@ export interface Wants {
   text?: string;
   /** The key of the task, where it is known. */
   taskKey?: string;
+  /** The process of the session, where it is known: looking for it takes a millisecond. */
+  process?: SessionProcess | undefined;
 }
 
 /** The plan that a person names, by its path or by its task. */
@@ -102,7 +104,7 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const layout = api.planLayout(plan, root);
   const session = values.session ?? host.env.OKSTRA_SESSION ?? host.env.CLAUDE_CODE_SESSION_ID;
   const claimId = values.claimId ?? host.env.OKSTRA_CLAIM_ID;
-  const process = host.sessionProcess();
+  const process = wants.process ?? host.sessionProcess();
   const taskKey = wants.taskKey ?? values.taskKey ?? readProject(host, layout);
   const { quietMinutes } = readConfig(host);
   return {

@@ -14,8 +14,15 @@ interface Ancestor {
   leads?: boolean;
 }
 
-/** See {@link Host.sessionProcess}. */
+let known: { process: SessionProcess | undefined } | undefined;
+
+/** See {@link Host.sessionProcess}. It stays the same as long as this process lives. */
 export function sessionProcess(): SessionProcess | undefined {
+  known ??= { process: found() };
+  return known.process;
+}
+
+function found(): SessionProcess | undefined {
   try {
     const pid = find();
     return pid === undefined ? undefined : { pid, pid_start: startOf(pid) ?? null };

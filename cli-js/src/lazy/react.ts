@@ -1,23 +1,33 @@
 /** What hooks do once it is clear that there is something to do. */
 import { createCliApi } from '../../../npm-package/src/cli-loader.js';
 import type { HookAnswer, HookOutput, HookRequest } from '../../../npm-package/src/index.js';
-import { type Ask, answered, type Board, decide, openBoard, slashes } from '../cli/board.js';
+import {
+  type Ask,
+  answered,
+  type Board,
+  decide,
+  openBoard,
+  slashes,
+  type Wants,
+} from '../cli/board.js';
 import { type Candidate, candidates, registered, shortened } from '../cli/candidates.js';
 import type { Api, Context } from '../cli/context.js';
 import type { Incoming } from '../cli/event.js';
 import { plansOf } from '../cli/project.js';
 import { explain, printable } from '../cli/talk.js';
-import { HostError } from '../host/host.js';
+import { HostError, type SessionProcess } from '../host/host.js';
 import { nodeHost } from '../host/node.js';
 import { forgetSessions, type NotedPlan, noteSession } from '../host/sessions.js';
 import type { Ended } from './leave.js';
 
 /** What was found out about the session. */
-interface Found {
+export interface Found {
   /** The plans of which it claimed stages. */
   plans: readonly NotedPlan[];
   /** The claims whose missing evidence was pointed out. */
   told?: readonly string[];
+  /** The process that the session began in. */
+  process?: SessionProcess | undefined;
   /** The project it is in. */
   root?: string;
 }
@@ -59,7 +69,7 @@ export async function react(event: Incoming, bytes: Uint8Array, found: Found): P
     case 'SessionStart':
       return begun(event, payload, request, found, candidates(host, found.plans, [cwd]));
     default:
-      return stopped(event, payload, request, candidates(host, found.plans, []));
+      return stopped(event, payload, request, found, candidates(host, found.plans, []));
   }
 }
 
@@ -75,14 +85,15 @@ async function begun(
   for (const plan of root === undefined ? [] : plansAround(slashes(host.realPath(root)))) {
     if (!all.has(plan)) all.set(plan, { plan, worktrees: [] });
   }
-  // A session that is resumed lives on in another process than its claims name.
-  const process = own.length === 0 ? undefined : host.sessionProcess();
+  // A session that is resumed lives on in another process than its claims name; later events of it
+  // need not look for the process.
+  const process = all.size === 0 ? undefined : host.sessionProcess();
   if (process !== undefined) noteSession(host.env, event.session, process);
   let output: HookOutput = {};
   let count = 0;
   for (const { plan, worktrees } of all.values()) {
     const answer = await triedLater(plan, async () => {
-      const board = boardOf(plan, event.session);
+      const board = boardOf(plan, event.session, { process });
       return (await answered(board, asking(board, payload, { ...request, worktrees }))).answer;
     });
     if (answer?.output.hookSpecificOutput === undefined) continue;
@@ -109,6 +120,7 @@ async function stopped(
   event: Incoming,
   payload: Uint8Array,
   request: Partial<HookRequest>,
+  { process }: Found,
   all: readonly Candidate[],
 ): Promise<HookOutput> {
   // Kept from stopping once, a session is never kept from it again.
@@ -119,7 +131,12 @@ async function stopped(
     // One message may hold the evidence of several stages.
     for (;;) {
       const answer = await triedLater(plan, () =>
-        stoppedIn(boardOf(plan, event.session, true), payload, { ...request, judged }, isAgain),
+        stoppedIn(
+          boardOf(plan, event.session, { git: true, process }),
+          payload,
+          { ...request, judged },
+          isAgain,
+        ),
       );
       if (answer === undefined || !answer.concerned) break;
       for (const told of answer.told) noteSession(host.env, event.session, { told });
@@ -176,14 +193,10 @@ export async function ended(text: string): Promise<void> {
   const payload = Buffer.from(JSON.stringify(event));
   for (const plan of plans) {
     await triedLater(plan, async () => {
-      const board = boardOf(plan, session);
+      const board = boardOf(plan, session, { process });
       // This process has other ones above it than the session had.
       const { pid: _, pid_start: __, ...caller } = board.facts.caller ?? {};
-      board.facts.caller = {
-        ...caller,
-        ...(process === undefined ? {} : { pid: process.pid }),
-        ...(process?.pid_start == null ? {} : { pid_start: process.pid_start }),
-      };
+      if (process === undefined) board.facts.caller = caller;
       const ask = asking(board, payload, {});
       const seen = await answered(board, ask);
       if (seen.answer.ended.length === 0) return seen.answer;
@@ -214,7 +227,7 @@ async function recordOutcome(plan: string): Promise<void> {
   if (opened.places !== undefined) await reconcileOutcome(opened, { dryRun: false });
 }
 
-function boardOf(plan: string, session: string, git = false): Board {
+function boardOf(plan: string, session: string, wants: Wants = {}): Board {
   const values = {
     plan,
     session,
@@ -224,7 +237,7 @@ function boardOf(plan: string, session: string, git = false): Board {
     json: false,
     dryRun: false,
   };
-  return openBoard(values, context, { git });
+  return openBoard(values, context, wants);
 }
 
 function asking(board: Board, payload: Uint8Array, request: Partial<HookRequest>): Ask<HookAnswer> {

@@ -22,7 +22,8 @@ export function checkCommits(...ids: readonly string[]): void {
 /** What no branch may be called: git's own rules, and what git would take for something else. */
 const NO_BRANCH = [
   /^$|^-|^refs\/|^HEAD$|^@$/,
-  /\p{Cc}|[ ~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$/u,
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused; `\p{Cc}` takes 0.3 ms
+  /[\u0000-\u001f\u007f-\u009f ~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$/,
   /\.lock(?:\/|$)|(?:^|\/)\.|\.$/,
 ];
 
