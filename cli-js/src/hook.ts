@@ -9,7 +9,6 @@
  * is empty and the exit status 0.
  */
 import { type Incoming, incoming } from './cli/event.js';
-import { keepCode } from './host/code-cache.js';
 import { readStdin } from './host/files.js';
 import { inReach, isPlan, isWorktree, projectAbove, registryNames } from './host/reach.js';
 import { beginSession, readSession, type Session, touchSession } from './host/sessions.js';
@@ -21,7 +20,7 @@ async function answer(): Promise<object> {
   const [, , , flag, given] = process.argv;
   // The slow part of a session's end, in a process of its own.
   if (flag === '--ended') {
-    prepare('ended');
+    await prepare('ended');
     const { ended } = await import('./lazy/react.js');
     await ended(given ?? '');
     return {};
@@ -35,7 +34,7 @@ async function answer(): Promise<object> {
   const known = (): Session =>
     isKnown ? readSession(process.env, session) : { plans: [], told: [] };
   const react = async (more: Found) => {
-    prepare(event.name);
+    await prepare(event.name);
     const { react } = await import('./lazy/react.js');
     return react(event, bytes, more);
   };
@@ -51,14 +50,14 @@ async function answer(): Promise<object> {
       if (plans.length === 0 && !isWorktree(process.env, cwd) && !isWorktree(process.env, file)) {
         return {};
       }
-      prepare(event.name);
+      await prepare(event.name);
       const { guarded } = await import('./lazy/guard.js');
       return guarded(event, bytes, plans);
     }
     case 'PostToolUse': {
       if (!event.edits || file === undefined || !/\.(?:md|markdown)$/i.test(file)) return {};
       if (!inReach(file, known().plans) && !isPlan(file)) return {};
-      prepare(event.name);
+      await prepare(event.name);
       const { checked } = await import('./lazy/guard.js');
       return checked(event, bytes, file);
     }
@@ -70,7 +69,7 @@ async function answer(): Promise<object> {
     case 'SessionEnd': {
       const { plans } = known();
       if (plans.length > 0) {
-        prepare(event.name);
+        await prepare(event.name);
         const { leave } = await import('./lazy/leave.js');
         await leave(event, plans, __filename);
       }
@@ -82,7 +81,8 @@ async function answer(): Promise<object> {
 }
 
 /** Before more is loaded than this bundle. */
-function prepare(name: string): void {
+async function prepare(name: string): Promise<void> {
+  const { keepCode } = await import('./lazy/keep.js');
   keepCode(module, `hook-${name}`);
 }
 

@@ -390,11 +390,18 @@ impl<'d, 'a> Board<'d, 'a> {
     /// What the host has to look at to judge the claims of the running stages; `None` where it has
     /// done so, or where there is nothing to judge.
     pub(super) fn needs<T>(&self) -> Option<Decision<T>> {
-        if self.facts.sightings.is_some() || self.state.running().is_empty() {
+        self.needs_of(|_| true)
+    }
+
+    /// The same for some of the claims.
+    pub(super) fn needs_of<T>(&self, wanted: impl Fn(&Claim) -> bool) -> Option<Decision<T>> {
+        if self.facts.sightings.is_some() {
             return None;
         }
         let running = self.state.stages.values().filter(|record| record.holder().is_some());
-        let claims = running.flat_map(|record| &record.claims);
+        let mut claims =
+            running.flat_map(|record| &record.claims).filter(|claim| wanted(claim)).peekable();
+        claims.peek()?;
         let needs = claims::questions(claims, self.facts.caller.host.as_deref());
         Some(Decision::Needs { needs })
     }

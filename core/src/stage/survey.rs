@@ -25,7 +25,7 @@ pub(crate) struct Running {
     pub(crate) claim: Claim,
     /// Whether that is the calling session's.
     pub(crate) own: bool,
-    /// Whether its session still works; only with [`Depth::Overview`].
+    /// Whether its session still works; only with [`Depth::Overview`], and of other sessions.
     pub(crate) life: Option<Life>,
     /// The files its steps name, relative to the project.
     pub(crate) files: Vec<String>,
@@ -86,12 +86,13 @@ pub(crate) fn survey(
     let doc = board::document(plan)?;
     let board = Board::new(&doc, ledger, facts)?;
     let overview = depth == Depth::Overview;
-    if overview && let Some(needs) = board.needs() {
+    // The session that asks works, whatever its process looks like.
+    if overview && let Some(needs) = board.needs_of(|claim| !is_own(facts, claim)) {
         return Ok(needs);
     }
     let mut answer = seen(&doc, &board.state, facts, board.layout.clone());
     if overview {
-        for it in &mut answer.running {
+        for it in answer.running.iter_mut().filter(|it| !it.own) {
             it.life = Some(board.view(&it.claim).life);
         }
         answer.stages = choose::overview(&board.choose_request("auto", Order::Number));
