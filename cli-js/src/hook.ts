@@ -40,9 +40,13 @@ async function answer(): Promise<object> {
   };
   switch (event.name) {
     case 'SessionStart': {
-      const { plans } = known();
+      const { plans, process: before } = known();
       if (plans.length === 0 && !isOurs && !registryNames(process.env, root?.folder)) return {};
-      return react({ plans, ...(root === undefined ? {} : { root: root.folder }) });
+      return react({
+        plans,
+        process: before,
+        ...(root === undefined ? {} : { root: root.folder }),
+      });
     }
     case 'PreToolUse': {
       if (!event.edits || file === undefined) return {};

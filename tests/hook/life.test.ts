@@ -64,6 +64,22 @@ describe('the start', () => {
   });
 });
 
+it('notes the process of a session once, and does not look for it at the end of each turn', async () => {
+  const shop = new Shop({ graph: [''] });
+  await shop.claimed(1, '--session', SESSION);
+  const processes = () => readFileSync(sign(shop), 'utf8').match(/"pid":\d+/g);
+  expect(processes()).toBeNull();
+  send(shop, 'SessionStart.resume');
+  send(shop, 'SessionStart.resume');
+  expect(processes()).toHaveLength(1);
+  // What it hands in is recorded under its session, whatever process was noted.
+  const file = sign(shop);
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/"pid":\d+/, '"pid":999999'));
+  expect(send(shop, 'Stop').output.decision).toBe('block');
+  send(shop, 'SessionStart.resume');
+  expect(processes()).toHaveLength(2);
+});
+
 describe('signs of life', () => {
   it('are one small write an event', async () => {
     const shop = new Shop({ graph: [''] });

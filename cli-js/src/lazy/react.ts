@@ -78,7 +78,7 @@ async function begun(
   event: Incoming,
   payload: Uint8Array,
   request: Partial<HookRequest>,
-  { root }: Found,
+  { root, process: before }: Found,
   own: readonly Candidate[],
 ): Promise<HookOutput> {
   const all = new Map(own.map((candidate) => [candidate.plan, candidate]));
@@ -88,7 +88,8 @@ async function begun(
   // A session that is resumed lives on in another process than its claims name; later events of it
   // need not look for the process.
   const process = all.size === 0 ? undefined : host.sessionProcess();
-  if (process !== undefined) noteSession(host.env, event.session, process);
+  const isNoted = before?.pid === process?.pid && before?.pid_start === process?.pid_start;
+  if (process !== undefined && !isNoted) noteSession(host.env, event.session, process);
   let output: HookOutput = {};
   let count = 0;
   for (const { plan, worktrees } of all.values()) {
