@@ -135,26 +135,14 @@ async function cutPreview(whole) {
   writeFileSync(previewPart, packed);
 }
 
-/**
- * What the generated glue lacks: making an instance of any module of it, of a part as well, at
- * once, as the glue itself does to replace an instance; and the memory, where answers are read.
- */
-export const USE_MODULE = {
+/** What the generated glue lacks: the memory, where answers are read. */
+export const MEMORY = {
   js: `
-export function useModule(module) {
-    wasmModule = module;
-    __wbg_reset_state();
-    return wasm;
-}
-
 export function memory() {
     return wasm.memory;
 }
 `,
   'd.ts': `
-/** Makes an instance of a module or a part of it, which all functions here use from now on. */
-export function useModule(module: WebAssembly.Module): InitOutput;
-
 /** The memory of the instance that all functions here use. */
 export function memory(): WebAssembly.Memory;
 `,
@@ -191,7 +179,7 @@ async function wasm(force) {
     wasmOpt(join(work, 'okstra_bg.wasm'), whole);
     cutParts(whole, dist);
     await cutPreview(whole);
-    for (const [end, more] of Object.entries(USE_MODULE)) {
+    for (const [end, more] of Object.entries(MEMORY)) {
       writeFileSync(
         join(generated, `raw.${end}`),
         readFileSync(join(work, `okstra.${end}`), 'utf8') + more,

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileWasm, cutParts, OPTIMISE, USE_MODULE, wasmOpt, xtask } from './build.mjs';
+import { compileWasm, cutParts, MEMORY, OPTIMISE, wasmOpt, xtask } from './build.mjs';
 import { root, stop } from './lib.mjs';
 import { setUp } from './setup.mjs';
 import { compressed } from './sizes.mjs';
@@ -105,7 +105,7 @@ function variants() {
 function sameGlue(folder) {
   const read = (path) => readFileSync(path, 'utf8');
   const shipped = read(join(root, 'npm-package/src/generated/raw.js'));
-  return read(join(folder, 'okstra.js')) + USE_MODULE.js === shipped;
+  return read(join(folder, 'okstra.js')) + MEMORY.js === shipped;
 }
 
 await setUp();

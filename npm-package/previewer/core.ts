@@ -1,9 +1,8 @@
 // The part of the module that a preview needs, carried inside the script.
 import packed from 'okstra-preview-module';
 import { createApi, loadFailure } from '../src/api.js';
-import { useModule } from '../src/generated/raw.js';
 import type { Preview, PreviewFacts, TaskFacts } from '../src/generated/types.js';
-import { called, type Instance, lifted } from '../src/lowered.js';
+import { called, decoded, instantiated } from '../src/lowered.js';
 
 /** The functions of the part. */
 interface Functions {
@@ -31,13 +30,13 @@ async function load(): Promise<Functions> {
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   const headers = { 'content-type': 'application/wasm' };
   const module = await WebAssembly.compileStreaming(new Response(plain, { headers }));
-  let exports: Instance = useModule(module);
+  let exports = instantiated(module);
   return createApi({
     ready() {},
-    call: (name, args) => called(exports, name, args),
-    takePanic: () => lifted(exports.memory, exports.takePanic()),
+    call: (name, args) => called(exports, name, args, decoded),
+    takePanic: () => called(exports, 'takePanic', [], decoded),
     renew() {
-      exports = useModule(module);
+      exports = instantiated(module);
     },
   });
 }

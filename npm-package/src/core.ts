@@ -3,7 +3,7 @@ import type * as raw from './generated/raw.js';
 /** The functions of the module; every one answers with a JSON text. */
 type Functions = Omit<
   typeof raw,
-  'default' | 'initSync' | 'useModule' | 'memory' | 'start' | 'takePanic' | '__wbg_reset_state'
+  'default' | 'initSync' | 'memory' | 'start' | 'takePanic' | '__wbg_reset_state'
 >;
 
 /** The name of a function of the module. */

@@ -2,10 +2,10 @@
 import { createApi } from './api.js';
 import type { Core } from './core.js';
 import * as raw from './generated/raw.js';
-import { lifted } from './lowered.js';
+import { decoded, lifted } from './lowered.js';
 import { makeReady } from './slot.js';
 
-const text = (place: number) => lifted(raw.memory(), place);
+const text = (place: number) => lifted(raw.memory(), place, decoded);
 
 /** The whole module, called through its generated glue. */
 const core: Core = {

@@ -7,11 +7,18 @@ type Argument = Uint8Array | Uint32Array | string | number;
 export interface Instance {
   memory: WebAssembly.Memory;
   __wbindgen_malloc(bytes: number, alignment: number): number;
+  __wbindgen_start(): void;
   takePanic(): number;
 }
 
+/** Makes an instance. The module imports nothing. */
+export function instantiated(module: WebAssembly.Module): Instance {
+  const exports = new WebAssembly.Instance(module).exports as unknown as Instance;
+  exports.__wbindgen_start();
+  return exports;
+}
+
 export const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Arguments as the exports of the module take them, whatever the function: where a text or array
@@ -29,17 +36,34 @@ function lowered(exports: Instance, args: readonly Argument[]): number[] {
   });
 }
 
+/** Makes a text of UTF-8. */
+export type Decode = (bytes: Uint8Array) => string;
+
+let decoder: TextDecoder | undefined;
+
+/** {@link Decode} as every platform has it. */
+export function decoded(bytes: Uint8Array): string {
+  decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  return decoder.decode(bytes);
+}
+
 /**
  * The text that a function of the module answered with. What it answered is where in the module's
  * memory it says where the text begins and how many bytes it has.
  */
-export function lifted({ buffer }: WebAssembly.Memory, place: number): string {
+export function lifted({ buffer }: WebAssembly.Memory, place: number, decode: Decode): string {
   const [start, bytes] = new Uint32Array(buffer, place >>> 0, 2);
-  return decoder.decode(new Uint8Array(buffer, start, bytes));
+  return decode(new Uint8Array(buffer, start, bytes));
 }
 
 /** Calls a function of an instance. */
-export function called(exports: Instance, name: Name, args: readonly unknown[]): string {
-  const call = (exports as unknown as Record<Name, (...all: number[]) => number>)[name];
-  return lifted(exports.memory, call(...lowered(exports, args as readonly Argument[])));
+export function called(
+  exports: Instance,
+  name: Name | 'takePanic',
+  args: readonly unknown[],
+  decode: Decode,
+): string {
+  const call = (exports as unknown as Record<string, (...all: number[]) => number>)[name];
+  if (call === undefined) throw new Error(`the module has no function ${name}`);
+  return lifted(exports.memory, call(...lowered(exports, args as readonly Argument[])), decode);
 }

@@ -487,8 +487,5 @@ export function initSync(module: { module: SyncInitInput } | SyncInitInput): Ini
  */
 export default function __wbg_init (module_or_path: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;
 
-/** Makes an instance of a module or a part of it, which all functions here use from now on. */
-export function useModule(module: WebAssembly.Module): InitOutput;
-
 /** The memory of the instance that all functions here use. */
 export function memory(): WebAssembly.Memory;
