@@ -78,7 +78,8 @@ async function noBase(folder: string, base: string): Promise<HostError> {
 /** Makes the worktree; answers what a hook had against it. */
 async function makeWorktree(wanted: NewWorktree): Promise<string | undefined> {
   const { repository: folder, path, branch } = wanted;
-  // With a branch that is gone again it must not look for one of that name elsewhere.
+  // With a branch that is gone again it must not look for one of that name elsewhere. Files are
+  // written by as many processes as there are processors, where there are many files.
   const args = [
     '-c',
     'checkout.workers=0',
