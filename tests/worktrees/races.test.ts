@@ -180,7 +180,7 @@ async function killedAt(
     hasEnded = true;
   });
   while (!hasEnded && shows?.() !== true) await new Promise((resolve) => setTimeout(resolve, 1));
-  const pause = Math.random() * (what === 3 ? 6 : 40);
+  const pause = Math.random() * (what === 3 ? 6 : 25);
   await new Promise((resolve) => setTimeout(resolve, pause));
   child.kill('SIGKILL');
   return ended;
@@ -193,7 +193,7 @@ describe('claims that are killed', () => {
     const shops = Array.from(
       { length: 4 },
       (_, at) =>
-        new Shop({ graph: ['', '', ...Array.from({ length: 12 }, () => (at % 2 ? '1, 2' : ''))] }),
+        new Shop({ graph: ['', '', ...Array.from({ length: 20 }, () => (at % 2 ? '1, 2' : ''))] }),
     );
     for (const shop of [shops[1], shops[3]]) {
       await shop?.finish(1, 'src/one.rs', 'one\n');
@@ -203,8 +203,8 @@ describe('claims that are killed', () => {
     const moments = new Map<string, number>();
     await Promise.all(
       shops.map(async (shop, index) => {
-        for (let round = 0; kills < KILLS && round < 40; round += 1) {
-          const stage = (round % 10) + 3;
+        for (let round = 0; kills < KILLS && round < 80; round += 1) {
+          const stage = (round % 20) + 3;
           const held = shop.rows().some((row) => row.stage === stage && row.status === 'started');
           if (held) continue;
           const words = ['stage', 'claim', '--plan', shop.plan, '--stage', `${stage}`];

@@ -71,6 +71,8 @@ export interface Wants {
   root?: string;
   /** The plan's text, where it is another than on disk. */
   text?: string;
+  /** Begins what takes its time in other processes, before the core is loaded. */
+  begin?: (root: string | undefined) => void;
   /** The key of the task, where it is known. */
   taskKey?: string;
   /** The process of the session, where it is known: looking for it takes a millisecond. */
@@ -99,6 +101,7 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const bytes = wants.text === undefined ? host.readFile(name) : Buffer.from(wants.text);
   const plan = slashes(host.realPath(name));
   const root = wants.root ?? known ?? projectRootOf(host, plan);
+  wants.begin?.(root);
   const head = wants.git === true && root !== undefined ? host.gitHead(root) : undefined;
   const api = context.api(bytes.length);
   const layout = api.planLayout(plan, root);

@@ -15,6 +15,7 @@ import { command, type Noun, type Options } from '../cli/define.js';
 import { CONTRACT_VIOLATED, OK, UsageError } from '../cli/exit.js';
 import { readInput } from '../cli/input.js';
 import { about, printableJson, say, sayOf } from '../cli/talk.js';
+import type { Git } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
 import { watchStages } from './stage-watch.js';
 
@@ -115,7 +116,15 @@ const claim = command({
   },
   async run(_args, values, context) {
     const { host } = context;
-    const board = openBoard(values, context, { git: true });
+    const inWorktree = values.worktree !== false && !values.dryRun;
+    const git = inWorktree ? await host.git() : undefined;
+    let looked: ReturnType<Git['repository']> | undefined;
+    const begin = (root: string | undefined) => {
+      looked = root === undefined ? undefined : git?.repository(root);
+      // Its refusal is heard when the answer is needed.
+      looked?.catch(() => {});
+    };
+    const board = openBoard(values, context, { git: true, begin });
     const request = {
       stage: values.stage ?? 'auto',
       order: values.order,
@@ -124,11 +133,11 @@ const claim = command({
     };
     warnOfOtherTree(board);
     if (!values.dryRun) noteClaim(board);
-    const inWorktree = values.worktree !== false && !values.dryRun;
     const { answer } = inWorktree
       ? await (await import('../lazy/provision.js')).claimInWorktree(board, {
           request,
           resolve: values.resolve,
+          looked,
         })
       : await asked(board, values, 'stage claim', decide, (ledger, facts) =>
           board.api.stageClaim(board.bytes, ledger, facts, request),

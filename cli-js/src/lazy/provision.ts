@@ -46,6 +46,8 @@ export interface Wanted {
   request: Partial<ClaimRequest> & { claim_id: string };
   /** Whether a merge with conflicts is left open in the new worktree. */
   resolve: boolean;
+  /** What git says of the project, where it has been asked. */
+  looked?: ReturnType<Git['repository']> | undefined;
 }
 
 /** Okstra's own files in a project; they never make a worktree dirty. */
@@ -59,7 +61,7 @@ const OWN = ['.okstra', '.project-docs/okstra'];
 export async function claimInWorktree(board: Board, wanted: Wanted): Promise<Decided<ClaimAnswer>> {
   const git = await board.context.host.git();
   // Git looks while the core chooses; its refusal is heard in any case.
-  const repository = repositoryOf(board, git);
+  const repository = repositoryOf(board, git, wanted.looked);
   repository.catch(() => {});
   await settle(board);
   for (let round = 1; ; round += 1) {
@@ -83,13 +85,13 @@ export async function claimInWorktree(board: Board, wanted: Wanted): Promise<Dec
 class Overtaken extends Error {}
 
 /** The project's folder, if it is in a repository in which worktrees can be made. */
-async function repositoryOf(board: Board, git: Git): Promise<Root> {
+async function repositoryOf(board: Board, git: Git, looked?: Wanted['looked']): Promise<Root> {
   const folder = board.facts.project_root;
   const without = 'or add --no-worktree to work in the project folder itself';
   const refused = (path: string, message: string, help: string) =>
     new HostError('refused', path, message, `${help}, ${without}`);
   if (folder === undefined) throw refused(board.name, 'in no project', 'give --task-key');
-  const repository = await git.repository(folder);
+  const repository = await (looked ?? git.repository(folder));
   if (repository === undefined) throw refused(folder, 'no git repository', 'make it one');
   if (repository.head === undefined) throw refused(folder, 'no commit yet', 'commit something');
   return { folder, head: board.start ?? repository.head.commit, prefix: repository.prefix };
