@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Api, createApi, loadFailure } from './api.js';
 import type { Name } from './core.js';
-import { compiler, expectLong, expectShort } from './engine.js';
+import { type Compile, compiler, expectLong, expectShort } from './engine.js';
 import { called, type Instance, instantiated } from './lowered.js';
 import parts from './parts.json';
 
@@ -36,8 +36,8 @@ export function createCliApi(directory: string, inputBytes: number, preferred = 
     const file = part === undefined ? 'okstra.wasm' : `okstra-${part}.wasm`;
     try {
       const path = join(directory, file);
-      const module = compiled(path, inputBytes >= LARGE);
-      return { part, module, exports: instantiated(module) };
+      const compile = (inputBytes >= LARGE ? undefined : compiler()) ?? compiled(inputBytes);
+      return compile(path, (module) => ({ part, module, exports: instantiated(module) }));
     } catch (thrown) {
       throw loadFailure(thrown, 'install okstra again', file);
     }
@@ -73,12 +73,12 @@ function decode({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString();
 }
 
-/** Compiles a module for as long as the process will live. */
-function compiled(path: string, isLong: boolean): WebAssembly.Module {
-  const compile = isLong ? undefined : compiler();
-  if (compile !== undefined) return compile(path);
-  const bytes = readFileSync(path);
-  if (isLong) expectLong();
-  else expectShort();
-  return new WebAssembly.Module(bytes);
-}
+/** Compiles modules for as long as the process will live. */
+const compiled =
+  (inputBytes: number): Compile =>
+  (path, begin) => {
+    const bytes = readFileSync(path);
+    if (inputBytes >= LARGE) expectLong();
+    else expectShort();
+    return begin(new WebAssembly.Module(bytes));
+  };

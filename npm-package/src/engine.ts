@@ -39,8 +39,8 @@ export function withNatives<T>(act: () => T): T {
   }
 }
 
-/** Makes a module of a file. */
-export type Compile = (path: string) => WebAssembly.Module;
+/** Makes a module of a file, and begins to use it. */
+export type Compile = <T>(path: string, begin: (module: WebAssembly.Module) => T) => T;
 
 /** Bundles share nothing but the process that they are loaded into. */
 const COMPILE = Symbol.for('okstra.compile');

@@ -164,7 +164,9 @@ describe('kept code', () => {
   it('is made by a command that did its work, under a name that may be a file', () => {
     expect(okstra(['plan', 'check', join(folder, 'missing.md')]).status).not.toBe(0);
     expect(okstra(['../../escape', 'check']).status).not.toBe(0);
-    expect(existsSync(cache) ? readdirSync(cache) : []).toEqual([]);
+    // What was compiled of the module is worth keeping all the same.
+    expect(readdirSync(cache)).toEqual([BOTH[1]]);
+    rmSync(moduleFile);
     expect(okstra(['--version'])).toMatchObject({ status: 0 });
     expect(readdirSync(cache)).toEqual(ALONE);
   });
@@ -182,7 +184,7 @@ describe('kept code', () => {
   it('does not grow without end, and drafts that were left are taken away', () => {
     mkdirSync(cache, { recursive: true });
     for (let at = 0; at < 398; at++) writeFileSync(join(cache, `command-a${at}`), '');
-    const [old, young] = ['command-b.17', 'command-b.18'].map((name) => join(cache, name));
+    const [old, young] = ['command-b.17-x1', 'command-b.18-x2'].map((name) => join(cache, name));
     for (const draft of [old, young] as string[]) writeFileSync(draft, '');
     utimesSync(old as string, 1, 1);
     expect(check()).toEqual(plainly);
@@ -353,14 +355,9 @@ describe('kept code of the module', () => {
 
   /** The module stops working; its kept code is said to be made of what it is now. */
   function breakModule(isKept: boolean): void {
-    writeFileSync(part, failing(readFileSync(part)));
-    if (isKept) change(moduleFile, () => {}, stateOf(part));
-  }
-
-  /** What kept code says that it was made of. */
-  function stateOf(path: string): Buffer {
-    const { size, ctimeMs } = statSync(path);
-    return Buffer.from(`${size} ${ctimeMs}`);
+    const broken = failing(readFileSync(part));
+    writeFileSync(part, broken);
+    if (isKept) change(moduleFile, () => {}, broken);
   }
 
   it('is written by the first three runs and then rests', () => {
@@ -372,6 +369,52 @@ describe('kept code of the module', () => {
     expect(new Set(seen.slice(2).map(([id]) => id)).size).toBe(1);
     expect(statSync(moduleFile).size).toBeGreaterThan(100_000);
   });
+
+  it('is learned from commands that end with a refusal as well', () => {
+    const wrong = join(root, 'fixtures/plans/invalid_depends_on_cycle.md');
+    for (let run = 0; run < 5; run++) {
+      expect(okstra(['plan', 'check', wrong])).toMatchObject({ status: 1 });
+    }
+    expect(readdirSync(cache)).toEqual(BOTH);
+    expect(readFileSync(moduleFile).toString('latin1').slice(-12, -10)).toBe('03');
+  });
+
+  it('is learned of all modules of a process or of none', () => {
+    const show = (env = {}) => okstra(['plan', 'show', plan, '--json'], env);
+    const right = show({ NODE_DISABLE_COMPILE_CACHE: '1' });
+    expect(right).toMatchObject({ status: 0, stderr: '' });
+    expect(show()).toEqual(right);
+    const kept = readdirSync(cache);
+    const modules = kept.filter((name) => name.endsWith('.wasm'));
+    expect(modules).toHaveLength(2);
+    const [whole, first] = modules.sort((a, b) => a.length - b.length) as [string, string];
+    const of = readFileSync(join(copy, 'dist', first.slice(first.indexOf('.') + 1)));
+    // The first is another engine's, so nothing can be learned of it; the second is not there.
+    change(join(cache, first), (bytes) => bit(bytes, 8), of);
+    rmSync(join(cache, whole));
+    for (let run = 0; run < 3; run++) expect(show()).toEqual(right);
+    expect(readdirSync(cache)).toEqual(kept.filter((name) => name !== whole));
+    // The other way round.
+    rmSync(cache, { recursive: true });
+    expect(show()).toEqual(right);
+    rmSync(join(cache, first));
+    for (let run = 0; run < 3; run++) expect(show()).toEqual(right);
+    expect(readdirSync(cache)).toEqual(kept);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'is not learned where the disk has no room for it (only root can mount a small one)',
+    () => {
+      mkdirSync(dirname(cache), { recursive: true });
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=755', 'none', dirname(cache)]);
+      try {
+        for (let run = 0; run < 3; run++) expect(check()).toEqual(plainly);
+        expect(readdirSync(cache)).toEqual([]);
+      } finally {
+        execFileSync('umount', [dirname(cache)]);
+      }
+    },
+  );
 
   it('is the code that runs', () => {
     for (let run = 0; run < 3; run++) check();
@@ -426,7 +469,7 @@ describe('kept code of the module', () => {
   // Bytes of V8's header: its version, the processor's abilities and its settings.
   it.each([4, 8, 12])('of another engine (byte %i) is replaced when it is a day old', (at) => {
     check();
-    change(moduleFile, (bytes) => bit(bytes, at), stateOf(part));
+    change(moduleFile, (bytes) => bit(bytes, at), readFileSync(part));
     const ino = inode();
     expect(check()).toEqual(plainly);
     expect(inode()).toBe(ino);

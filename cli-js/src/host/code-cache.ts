@@ -6,21 +6,21 @@
  *
  * Node 22 can keep JavaScript by itself, but writes it as the umask says, for all to change.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { KeptFiles } from './kept-files.js';
 import { keepModules } from './module-cache.js';
 
-/** Where in a file the code of a bundle is, and which state of the bundle it was made of. */
-type Place = readonly [offset: number, length: number, size: number, changed: number];
+/** Where in a file the code of a bundle is, and the checksum of the text it was made of. */
+type Place = readonly [offset: number, length: number, of: number];
 
 /** A bundle that was compiled without kept code. */
 interface Fresh {
   name: string;
   script: Script;
-  size: number;
-  changed: number;
+  /** The checksum of its text. */
+  of: number;
 }
 
 /** A file of kept code. */
@@ -33,6 +33,9 @@ interface Kept {
 interface Bundle {
   exports: object;
 }
+
+/** How commands end that came to their end, and how where their words were wrong. */
+const [LEARNED, WRONG] = [[0, 1, 2, 3, 4], 2];
 
 /** How a bundle asks for another. */
 const BUNDLE = /^\.\/([\w-]+\.cjs)$/;
@@ -72,19 +75,20 @@ export function keepCode(entry: NodeJS.Module, use: string): void {
     const known = loaded.get(name);
     if (known !== undefined) return known.exports;
     const path = join(folder, name);
-    // The time of the last change of any kind: nobody can set it.
-    const { size, ctimeMs } = statSync(path);
+    const text = readFileSync(path);
+    // V8 checks no more of it than its length.
+    const of = files.sum(text);
     const place = kept?.places[name];
-    const isSame = place?.[2] === size && place[3] === ctimeMs;
-    const code = isSame ? kept?.bytes.subarray(place[0], place[0] + place[1]) : undefined;
-    const source = readFileSync(path, 'utf8');
+    const code =
+      place?.[2] === of ? kept?.bytes.subarray(place[0], place[0] + place[1]) : undefined;
+    const source = text.toString();
     const script = new Script(
       `(function (exports, require, module, __filename, __dirname) {${source}\n})`,
       { filename: path, ...(code === undefined ? {} : { cachedData: code }) },
     );
     if (script.cachedDataRejected !== false) {
       settings ??= taken();
-      fresh.push({ name, script, size, changed: ctimeMs });
+      fresh.push({ name, script, of });
     }
     const bundle: Bundle = { exports: {} };
     loaded.set(name, bundle);
@@ -94,8 +98,9 @@ export function keepCode(entry: NodeJS.Module, use: string): void {
   };
   entry.require = load as NodeJS.Require;
   process.on('exit', (status) => {
-    endModules(status === 0);
-    if (status !== 0 || settings === undefined) return;
+    endModules(LEARNED.includes(status));
+    // Wrong words are no use of a command.
+    if (!LEARNED.includes(status) || status === WRONG || settings === undefined) return;
     // Made under other settings than at the start, it would be refused at every start. To V8 a text
     // is its length; of the very same text it would answer with what it has.
     const { cachedDataRejected } = new Script('1', { cachedData: settings });
@@ -117,19 +122,19 @@ function read(files: KeptFiles, use: string): Kept | undefined {
 
 /** A file: length of the table, table, then the code of each bundle. */
 function packed(kept: Kept | undefined, fresh: readonly Fresh[]): Buffer {
-  const parts: { name: string; size: number; changed: number; bytes: Uint8Array }[] = fresh.map(
+  const parts: { name: string; of: number; bytes: Uint8Array }[] = fresh.map(
     ({ script, ...rest }) => ({ ...rest, bytes: script.createCachedData() }),
   );
-  for (const [name, [offset, length, size, changed]] of Object.entries(kept?.places ?? {})) {
+  for (const [name, [offset, length, of]] of Object.entries(kept?.places ?? {})) {
     if (parts.some((part) => part.name === name)) continue;
     const bytes = (kept as Kept).bytes.subarray(offset, offset + length);
-    parts.push({ name, size, changed, bytes });
+    parts.push({ name, of, bytes });
   }
   const table = (start: number) => {
     let offset = start;
     const places: Record<string, Place> = {};
-    for (const { name, bytes, size, changed } of parts) {
-      places[name] = [offset, bytes.length, size, changed];
+    for (const { name, bytes, of } of parts) {
+      places[name] = [offset, bytes.length, of];
       offset = aligned(offset + bytes.length);
     }
     return JSON.stringify(places);

@@ -11,6 +11,7 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  ftruncateSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -36,6 +37,9 @@ const MOST_FILES = 400;
 
 /** More than all bundles or the whole module make. */
 const MOST_BYTES = 16_000_000;
+
+/** The name of a draft: a process and a chance. */
+const DRAFT = /\.\d+-[a-z\d]*$/;
 
 /** A draft is renamed within a second; one as old as this was left by a process that died. */
 const DRAFT_MS = 60_000;
@@ -100,8 +104,9 @@ export class KeptFiles {
     return this.#isSeenSafe;
   }
 
-  #sum(parts: readonly Uint8Array[]): string {
-    return `${parts.reduce((sum, part) => this.#sums.crc32(part, sum), 0)}`.padStart(SUM, '0');
+  /** The checksum of all of this. */
+  sum(...parts: readonly Uint8Array[]): number {
+    return parts.reduce((sum, part) => this.#sums.crc32(part, sum), 0);
   }
 
   /**
@@ -120,7 +125,7 @@ export class KeptFiles {
       if (!stats.isFile() || stats.size > MOST_BYTES || !this.#isSafe(stats)) return undefined;
       const bytes = part(fd, stats.size - TIMES - SUM);
       const [times, sum] = [part(fd, TIMES), part(fd, SUM)];
-      if (sum.toString('latin1') !== this.#sum([of, bytes, times])) return undefined;
+      if (sum.toString('latin1') !== digits(this.sum(of, bytes, times), SUM)) return undefined;
       return { bytes, times: Number(times.toString('latin1')), written: stats.mtimeMs };
     } catch {
       // There is none, as a rule.
@@ -130,8 +135,12 @@ export class KeptFiles {
     }
   }
 
-  /** Begins a file; nothing where none can be made, so that nothing has to be made for it. */
-  begin(name: string): Draft | undefined {
+  /**
+   * Begins a file; nothing where none can be made, so that nothing has to be made for it.
+   *
+   * @param room the bytes for which there has to be room on the disk.
+   */
+  begin(name: string, room = 0): Draft | undefined {
     // Another's files in it would keep its owner from taking the package away.
     if (process.getuid !== undefined && process.getuid() !== this.#owner) return undefined;
     const path = join(this.#folder, name);
@@ -139,9 +148,12 @@ export class KeptFiles {
       const isNew = mkdirSync(this.#folder, { recursive: true, mode: 0o755 }) !== undefined;
       if (!this.#isSafeFolder() || !this.#hasRoom(path)) return undefined;
       if (isNew) this.#forgetOthers();
-      const draft = `${path}.${process.pid}`;
+      // Processes of two containers have the same numbers.
+      const chance = Math.random().toString(36).slice(2);
+      const draft = `${path}.${process.pid}-${chance}`;
       const fd = openSync(draft, 'wx', 0o644);
-      return new Draft(fd, draft, path, (parts) => this.#sum(parts));
+      const begun = new Draft(fd, draft, path, (...parts) => digits(this.sum(...parts), SUM));
+      return begun.reserve(room) ? begun : undefined;
     } catch {
       return undefined;
     }
@@ -152,7 +164,7 @@ export class KeptFiles {
     for (const name of readdirSync(this.#cache)) {
       const path = join(this.#cache, name);
       const isOther = VERSION.test(name) && path !== this.#folder;
-      if (isOther && Date.now() - lstatSync(path).mtimeMs > UNUSED_MS) rmSync(path, RECURSIVE);
+      if (isOther && Date.now() - changed(path) > UNUSED_MS) rmSync(path, RECURSIVE);
     }
   }
 
@@ -161,8 +173,8 @@ export class KeptFiles {
     let count = 0;
     for (const name of readdirSync(this.#folder)) {
       const path = join(this.#folder, name);
-      if (!/\.\d+$/.test(name)) count += path === file ? 0 : 1;
-      else if (Date.now() - lstatSync(path).mtimeMs > DRAFT_MS) remove(path);
+      if (!DRAFT.test(name)) count += path === file ? 0 : 1;
+      else if (Date.now() - changed(path) > DRAFT_MS) remove(path);
     }
     return count < MOST_FILES;
   }
@@ -171,20 +183,32 @@ export class KeptFiles {
 /** A file that is being made. It takes its name when it is whole. */
 class Draft {
   readonly #fd: number;
+  #isOpen = true;
   readonly #draft: string;
   readonly #path: string;
-  readonly #sum: (parts: readonly Uint8Array[]) => string;
+  readonly #sum: (...parts: readonly Uint8Array[]) => string;
 
   constructor(
     fd: number,
     draft: string,
     path: string,
-    sum: (parts: readonly Uint8Array[]) => string,
+    sum: (...parts: readonly Uint8Array[]) => string,
   ) {
     this.#fd = fd;
     this.#draft = draft;
     this.#path = path;
     this.#sum = sum;
+  }
+
+  /** Takes room on the disk; where there is none, nothing is left. */
+  reserve(bytes: number): boolean {
+    try {
+      writeAll(this.#fd, Buffer.alloc(bytes), 0);
+      return true;
+    } catch {
+      this.drop();
+      return false;
+    }
   }
 
   /**
@@ -193,26 +217,54 @@ class Draft {
    */
   keep(bytes: Uint8Array, times: number, of: Uint8Array = Buffer.alloc(0)): void {
     try {
-      const count = Buffer.from(`${Math.min(times, 99)}`.padStart(TIMES, '0'));
-      for (const part of [bytes, count, Buffer.from(this.#sum([of, bytes, count]))]) {
-        for (let at = 0; at < part.length; ) at += writeSync(this.#fd, part, at);
+      const count = Buffer.from(digits(Math.min(times, 99), TIMES));
+      let length = 0;
+      for (const part of [bytes, count, Buffer.from(this.#sum(of, bytes, count))]) {
+        length = writeAll(this.#fd, part, length);
       }
+      ftruncateSync(this.#fd, length);
       // After a power cut it is all there, or nothing is.
       fsyncSync(this.#fd);
-      closeSync(this.#fd);
+      this.#close();
       renameSync(this.#draft, this.#path);
     } catch {
       // The command has done its work; another time will do.
-      remove(this.#draft);
+      this.drop();
     }
   }
 
   drop(): void {
     remove(this.#draft);
+    try {
+      this.#close();
+    } catch {
+      // Nothing of it is wanted.
+    }
+  }
+
+  #close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    closeSync(this.#fd);
   }
 }
 
 export type { Draft };
+
+const digits = (value: number, count: number): string => `${value}`.padStart(count, '0');
+
+/** When a file was changed last; one that is gone has just been. */
+function changed(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+}
+
+/** Writes all of the bytes at a place; answers where they end. */
+function writeAll(fd: number, bytes: Uint8Array, place: number): number {
+  for (let at = 0; at < bytes.length; ) {
+    at += writeSync(fd, bytes, at, bytes.length - at, place + at);
+  }
+  return place + bytes.length;
+}
 
 /** As many of the next bytes of a file; fewer where it is cut off. */
 function part(fd: number, length: number): Buffer {

@@ -9,7 +9,7 @@
  * The first runs of a use compile each function that they call by the optimising compiler, 0.2 s in
  * all, and keep it. What a later run calls beyond that is compiled as ever.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Script } from 'node:vm';
 import {
@@ -29,6 +29,9 @@ const LEARNING_RUNS = 3;
 /** Sound code that V8 refuses is another machine's or was made under other settings. */
 const REFUSED_MS = 24 * 3_600_000;
 
+/** As many times a module's size is room for its code. */
+const ROOM = 3;
+
 /** V8's code of a module. */
 type Serialize = (module: WebAssembly.Module) => ArrayBuffer | undefined;
 
@@ -38,8 +41,8 @@ type Deserialize = (code: ArrayBufferLike, of: Uint8Array) => WebAssembly.Module
 /** A module of which code is to be kept. */
 interface Learning {
   module: WebAssembly.Module;
-  /** What tells the state of its file from all others. */
-  of: Uint8Array;
+  /** What it is made of. */
+  bytes: Uint8Array;
   draft: Draft;
   times: number;
 }
@@ -48,38 +51,56 @@ interface Learning {
  * From now on makes modules of kept code.
  *
  * @param use what the modules are used for. Functions that a use does not call are not in its code.
- * @returns what ends it: keeps what is new, if the use did its work.
+ * @returns what ends it, and keeps what is new if the use came to an end, well or not.
  */
-export function keepModules(files: KeptFiles, use: string): (didItsWork: boolean) => void {
+export function keepModules(files: KeptFiles, use: string): (cameToAnEnd: boolean) => void {
   const [version = ''] = process.versions.node.split('.');
   if (!KNOWN_VERSIONS.includes(version)) return () => {};
   const learning: Learning[] = [];
-  compileBy((path) => {
+  // V8's settings concern all modules of a process: it either learns or it does not.
+  let isShort = false;
+  const compiledShort = (bytes: Uint8Array<ArrayBuffer>) => {
+    // What is being learned is not to be mixed with code of another kind.
+    if (learning.length === 0) {
+      isShort = true;
+      expectShort();
+    }
+    return new WebAssembly.Module(bytes);
+  };
+  compileBy((path, begin) => {
     const name = `${use}.${basename(path)}`;
-    // Looked at before it is read: what replaces it meanwhile is kept under a mark that no file has.
-    const { size, ctimeMs } = statSync(path);
-    const of = Buffer.from(`${size} ${ctimeMs}`);
     const bytes = readFileSync(path);
-    const kept = files.read(name, of);
+    if (isShort) return begin(compiledShort(bytes));
+    const kept = files.read(name, bytes);
+    // Code is given and taken under the settings that processes begin with.
+    if (learning.length > 0) optimiseAtOnce(false);
     const module = kept === undefined ? undefined : deserialized(kept.bytes, bytes);
+    if (learning.length > 0) optimiseAtOnce(true);
     const times = module === undefined ? 0 : (kept?.times ?? 0);
     const isForeign = kept !== undefined && module === undefined;
     const isToLearn = isForeign
       ? Math.abs(Date.now() - kept.written) > REFUSED_MS
       : times < LEARNING_RUNS;
-    const draft = isToLearn ? files.begin(name) : undefined;
-    if (draft !== undefined) optimiseAtOnce(true);
-    else if (module === undefined) expectShort();
-    const made = module ?? new WebAssembly.Module(bytes);
-    if (draft !== undefined) learning.push({ module: made, of, draft, times });
-    return made;
+    const draft = isToLearn ? files.begin(name, ROOM * bytes.length) : undefined;
+    if (draft === undefined) return begin(module ?? compiledShort(bytes));
+    optimiseAtOnce(true);
+    try {
+      const made = module ?? new WebAssembly.Module(bytes);
+      const begun = begin(made);
+      // Of a module that nothing was called in there is no code, and V8 ends a process that asks.
+      learning.push({ module: made, bytes, draft, times });
+      return begun;
+    } catch (error) {
+      draft.drop();
+      throw error;
+    }
   });
-  return (didItsWork) => {
+  return (cameToAnEnd) => {
     if (learning.length > 0) optimiseAtOnce(false);
-    for (const { module, of, draft, times } of learning) {
-      const code = didItsWork ? serialized(module) : undefined;
+    for (const { module, bytes, draft, times } of learning) {
+      const code = cameToAnEnd ? serialized(module) : undefined;
       if (code === undefined) draft.drop();
-      else draft.keep(code, times + 1, of);
+      else draft.keep(code, times + 1, bytes);
     }
   };
 }

@@ -89,7 +89,9 @@ async function begun(
   // need not look for the process.
   const process = all.size === 0 ? undefined : host.sessionProcess();
   const isNoted = before?.pid === process?.pid && before?.pid_start === process?.pid_start;
-  if (process !== undefined && !isNoted) noteSession(host.env, event.session, process);
+  // Of a session that has nothing to do with okstra nothing is kept.
+  const isKnown = !isNoted && host.signOfLife(event.session) !== undefined;
+  if (process !== undefined && isKnown) noteSession(host.env, event.session, process);
   let output: HookOutput = {};
   let count = 0;
   for (const { plan, worktrees } of all.values()) {
