@@ -75,7 +75,12 @@ export interface Wants {
   begin?: (root: string | undefined) => void;
   /** The key of the task, where it is known. */
   taskKey?: string;
-  /** The process of the session, where it is known: looking for it takes a millisecond. */
+  /**
+   * Whether something is done in the name of the session, so that its process counts: looking for
+   * it takes a millisecond.
+   */
+  acts?: boolean;
+  /** That process, where it is known. */
   process?: SessionProcess | undefined;
 }
 
@@ -107,7 +112,7 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const layout = api.planLayout(plan, root);
   const session = values.session ?? host.env.OKSTRA_SESSION ?? host.env.CLAUDE_CODE_SESSION_ID;
   const claimId = values.claimId ?? host.env.OKSTRA_CLAIM_ID;
-  const process = wants.process ?? host.sessionProcess();
+  const process = wants.process ?? (wants.acts === true ? host.sessionProcess() : undefined);
   const taskKey = wants.taskKey ?? values.taskKey ?? readProject(host, layout);
   const { quietMinutes } = readConfig(host);
   return {

@@ -321,6 +321,7 @@ function openRun(
     else if (answer.changed) host.replaceFile(plan, bytes, answer.text);
   }
   return openBoard(options, context, {
+    acts: true,
     git: true,
     root,
     taskKey,

@@ -124,7 +124,7 @@ const claim = command({
       // Its refusal is heard when the answer is needed.
       looked?.catch(() => {});
     };
-    const board = openBoard(values, context, { git: true, begin });
+    const board = openBoard(values, context, { acts: true, git: true, begin });
     const request = {
       stage: values.stage ?? 'auto',
       order: values.order,
@@ -187,7 +187,7 @@ const done = command({
     if (values.evidence === undefined) {
       throw new UsageError('where is the evidence? give --evidence FILE');
     }
-    const board = openBoard(values, context, { git: true });
+    const board = openBoard(values, context, { acts: true, git: true });
     const input = readInput(host, values.evidence);
     const evidence = decoded(input.bytes);
     if (evidence === undefined) {
@@ -252,7 +252,7 @@ const release = command({
     force: { kind: 'flag', text: 'also of a session that has been quiet for long' },
   },
   async run(_args, values, context) {
-    const board = openBoard(values, context);
+    const board = openBoard(values, context, { acts: true });
     const request = {
       ...(values.stage === undefined ? {} : { stage: values.stage }),
       reason: values.reason ?? '',
@@ -293,7 +293,7 @@ const verify = command({
     const { stage, report } = values;
     if (stage === undefined) throw new UsageError('which stage? give --stage N');
     if (report === undefined) throw new UsageError('where is the report? give --report FILE');
-    const board = openBoard(values, context);
+    const board = openBoard(values, context, { acts: true });
     const { host } = context;
     // A path that is not there from here may still be one from the project's folder.
     const path = slashes(host.realPath(report));

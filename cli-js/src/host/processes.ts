@@ -2,7 +2,7 @@
  * Who runs: whether a process that was written down still is the same one. A live process must
  * never be called gone; what cannot be judged from here is unknown.
  */
-import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { codeOf } from './fault.js';
 import type { ProcessState } from './host.js';
 
@@ -81,8 +81,9 @@ function place(): Place | undefined {
     if (readlinkSync('/proc/self') !== String(process.pid)) return undefined;
     known ??= {
       machine: machineId(),
-      boot: readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8),
-      namespace: String(statSync('/proc/self/ns/pid').ino),
+      boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8),
+      // `pid:[4026531836]`; following the link for the same number takes a tenth of a millisecond.
+      namespace: readlinkSync('/proc/self/ns/pid').replace(/\D/g, ''),
     };
     return known;
   } catch {
@@ -93,7 +94,7 @@ function place(): Place | undefined {
 function machineId(): string {
   for (const file of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
     try {
-      const id = /^[\da-f]{8}/.exec(readFileSync(file, 'latin1'));
+      const id = /^[\da-f]{8}/.exec(readFileSync(file, 'utf8'));
       if (id !== null) return id[0];
     } catch {
       // The next one, or none.
@@ -116,7 +117,8 @@ interface Stat {
 export function statOf(pid: number): Stat | undefined {
   let text: string;
   try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // Node reads UTF-8 by one call; any other form takes half a millisecond at first.
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   } catch {
     return undefined;
   }

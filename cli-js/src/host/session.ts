@@ -2,7 +2,7 @@
  * The process a claim lives with: not the shell that runs this one command, nor the runner that
  * started it, but the agent or the shell of a person behind them.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { SessionProcess } from './host.js';
 import { ps, startOf, statOf } from './processes.js';
 
@@ -70,16 +70,10 @@ export function firstLasting(
 function ofProc(pid: number): Ancestor | undefined {
   const stat = statOf(pid);
   if (stat === undefined) return undefined;
-  const file = openSync(`/proc/${pid}/cmdline`, 'r');
-  try {
-    // Command lines may be megabytes long; the beginning tells what it is.
-    const bytes = Buffer.alloc(4096);
-    const text = bytes.toString('utf8', 0, readSync(file, bytes));
-    const args = text.replace(/\0+$/, '').split('\0');
-    return args[0] === '' ? undefined : { parent: stat.parent, leads: stat.leads, args };
-  } finally {
-    closeSync(file);
-  }
+  // Command lines may be megabytes long; the beginning tells what it is.
+  const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8').slice(0, 4096);
+  const args = text.replace(/\0+$/, '').split('\0');
+  return args[0] === '' ? undefined : { parent: stat.parent, leads: stat.leads, args };
 }
 
 /** The processes `ps` lists, by number. It separates arguments by spaces only. */

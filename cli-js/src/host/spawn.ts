@@ -11,14 +11,20 @@ export interface Spawned {
   stderr: string;
 }
 
+/** See {@link Options.steps}. */
+export type Steps = readonly string[] | Promise<readonly string[]>;
+
 interface Options {
   folder: string;
   /** The whole environment. */
   env: Readonly<Record<string, string | undefined>>;
   /** What it reads on standard input; nothing where missing. */
   input?: string | Uint8Array | undefined;
-  /** Instead: pieces of input, each after the first once the program has answered with a line. */
-  steps?: readonly string[] | undefined;
+  /**
+   * Instead: pieces of input, each after the first once the program has answered with a line. Where
+   * they are yet to come it starts already; no steps end its input.
+   */
+  steps?: Steps | undefined;
   /** What to do where there is no such program. */
   help: string;
 }
@@ -45,7 +51,7 @@ export function spawnProgram(
     const err: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => {
       out.push(chunk);
-      if (steps !== undefined) say(Buffer.concat(out).toString().split('\n').length - 1);
+      say(Buffer.concat(out).toString().split('\n').length - 1);
     });
     child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
     child.once('error', (error) => reject(notStarted(error, program, folder, help)));
@@ -55,14 +61,20 @@ export function spawnProgram(
     // A program that ends before it has read everything says why by its status.
     child.stdin?.on('error', () => {});
     let said = 0;
+    let pieces: readonly string[] | undefined;
     const say = (answers: number) => {
-      for (; steps !== undefined && said <= answers && said < steps.length; said++) {
-        child.stdin?.write(steps[said] ?? '');
+      for (; pieces !== undefined && said <= answers && said < pieces.length; said++) {
+        child.stdin?.write(pieces[said] ?? '');
       }
-      if (said === steps?.length) child.stdin?.end();
+      if (said === pieces?.length) child.stdin?.end();
+    };
+    const begin = (given: readonly string[]) => {
+      pieces = given;
+      say(0);
     };
     if (steps === undefined) child.stdin?.end(input);
-    else say(0);
+    else if (steps instanceof Promise) steps.then(begin, () => begin([]));
+    else begin(steps);
   });
 }
 

@@ -240,7 +240,7 @@ function boardOf(plan: string, session: string, wants: Wants = {}): Board {
     json: false,
     dryRun: false,
   };
-  return openBoard(values, context, wants);
+  return openBoard(values, context, { acts: true, ...wants });
 }
 
 function asking(board: Board, payload: Uint8Array, request: Partial<HookRequest>): Ask<HookAnswer> {

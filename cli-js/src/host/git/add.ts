@@ -9,10 +9,10 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { explain, OWN } from '../fault.js';
 import { HostError } from '../host.js';
 import { cleanHalf } from './clean.js';
-import type { Added, GitRun, NewWorktree, Worktree } from './git.js';
+import type { Added, BegunBranch, GitRun, NewWorktree, Worktree } from './git.js';
 import { checkBranch, checkCommits } from './names.js';
 import { ancestor, repository } from './repository.js';
-import { failed, insist } from './run.js';
+import { failed, insist, run } from './run.js';
 import { isHalf, worktreeAt, worktrees } from './worktrees.js';
 
 /** See {@link Git.addWorktree}. */
@@ -45,16 +45,44 @@ function isTaken(path: string): boolean {
   }
 }
 
+/** See {@link Git.beginBranch}. */
+export function beginBranch(folder: string, branch: string): BegunBranch {
+  checkBranch(branch);
+  let tell: (steps: readonly string[]) => void = () => {};
+  const steps = new Promise<readonly string[]>((resolve) => {
+    tell = resolve;
+  });
+  const ran = run(folder, branchArgs(branch), { steps });
+  // Whoever creates the branch hears of it.
+  ran.catch(() => {});
+  return {
+    create(base) {
+      tell(branchSteps(branch, base));
+      return ran;
+    },
+    drop: () => tell([]),
+  };
+}
+
+/** The name in the arguments is what `isAtWork` knows it by. */
+function branchArgs(branch: string): string[] {
+  return ['update-ref', '-m', `okstra: a stage begins on refs/heads/${branch}`, '--stdin'];
+}
+
 /**
- * Makes the branch; `false` where there is one of that name. Step by step, so that a git that comes
- * to run only after this process was killed makes none: whoever cleans up has looked by then.
+ * Step by step, so that a git that comes to run only after this process was killed makes no branch:
+ * whoever cleans up has looked by then.
  */
-async function makeBranch({ repository: folder, branch, base }: NewWorktree): Promise<boolean> {
-  const ref = `refs/heads/${branch}`;
-  // The name in the arguments is what `isAtWork` knows it by.
-  const args = ['update-ref', '-m', `okstra: a stage begins on ${ref}`, '--stdin'];
-  const steps = ['start\n', `create ${ref} ${base}\nprepare\n`, 'commit\n'];
-  const ran = await insist(folder, args, { steps });
+function branchSteps(branch: string, base: string): string[] {
+  return ['start\n', `create refs/heads/${branch} ${base}\nprepare\n`, 'commit\n'];
+}
+
+/** Makes the branch; `false` where there is one of that name. */
+async function makeBranch(wanted: NewWorktree): Promise<boolean> {
+  const { repository: folder, branch, base, begun } = wanted;
+  const args = branchArgs(branch);
+  const steps = branchSteps(branch, base);
+  const ran = await insist(folder, args, { steps }, begun?.create(base));
   if (ran.status === 0) return true;
   if (/: reference already exists/.test(ran.stderr)) return false;
   const other = /: '(refs\/heads\/[^']+)' exists; cannot create/.exec(ran.stderr)?.[1];

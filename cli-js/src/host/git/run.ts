@@ -108,19 +108,26 @@ function helpOf({ stderr, status }: GitRun): string {
 /** Milliseconds before the tries after the first, which a lock of another git has to outlast. */
 const PAUSES = [20, 40, 80, 160, 320, 640, 1280, 2000];
 
-/** Runs git again while another git is in the middle of what it needs, and only then. */
+/**
+ * Runs git again while another git is in the middle of what it needs, and only then.
+ *
+ * @param first the first try, where it is under way.
+ */
 export async function insist(
   folder: string,
   args: readonly string[],
   options: GitOptions = {},
+  first = run(folder, args, options),
 ): Promise<GitRun> {
+  let next = first;
   for (const pause of PAUSES) {
-    const ran = await run(folder, args, options);
+    const ran = await next;
     if (ran.status === 0 || (lockIn(ran) === undefined && !vanished(ran))) return ran;
     // Not all at the same moment again.
     await sleep(pause * (0.5 + Math.random()));
+    next = run(folder, args, options);
   }
-  const ran = await run(folder, args, options);
+  const ran = await next;
   const lock = ran.status === 0 ? undefined : lockIn(ran);
   if (lock === undefined) return ran;
   const help = 'wait until that git has ended; if none runs any more: `okstra worktree repair`';
