@@ -56,9 +56,11 @@ export function compiler(): Compile | undefined {
   return shared[COMPILE];
 }
 
+let v8: Engine | undefined;
+
 function set(...flags: string[]): void {
   // Loading the public module costs 4 ms, as it brings streams and the heap's snapshots.
-  const v8 = binding<Engine>('v8') ?? process.getBuiltinModule('node:v8');
+  v8 ??= binding<Engine>('v8') ?? process.getBuiltinModule('node:v8');
   for (const flag of flags) v8.setFlagsFromString(flag);
 }
 

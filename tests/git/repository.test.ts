@@ -1,5 +1,15 @@
 /** What git says about repositories, commits, branches, worktrees and changes. */
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gitHead, gitTree } from '../../cli-js/src/host/git/head.js';
@@ -10,6 +20,13 @@ import { HostError } from '../../cli-js/src/host/host.js';
 import { fault, git, place, Repo, withEnv } from './repo.js';
 
 const NONE = '1234567890'.repeat(4);
+
+/** Another way to a folder. */
+function linkTo(folder: string): string {
+  const link = place();
+  symlinkSync(folder, link);
+  return link;
+}
 
 describe('running git', () => {
   it('gives status, bytes and words', async () => {
@@ -67,13 +84,15 @@ describe('running git', () => {
       message: 'no such folder',
     });
     await withEnv({ PATH: plain }, async () => {
-      expect(await fault(host.repository(repo.path))).toMatchObject({
+      expect(await fault(host.branches(repo.path, ''))).toMatchObject({
         reason: 'missing',
         path: 'git',
         message: 'no such program',
         help: 'install git 2.38 or newer and make sure that it is in PATH',
       });
-      // A project without git does not need it.
+      // What the files of a repository say needs no git; neither does a project without one.
+      expect(await host.repository(repo.path)).toMatchObject({ topLevel: repo.path });
+      expect((await fault(host.repository(join(repo.path, '.git')))).path).toBe('git');
       expect(await host.repository(plain)).toBeUndefined();
       expect(await gitHead(repo.path, {})).toMatchObject({ branch: 'main' });
       expect(await gitTree(repo.path)).toBeUndefined();
@@ -162,6 +181,126 @@ describe('a repository', () => {
     git(repo.path, 'clone', '--quiet', '--depth=1', `file://${repo.path}`, shallow);
     expect(await host.repository(shallow)).toMatchObject({ shallow: true });
     expect(await host.existing(shallow, [repo.head, old])).toEqual([true, false]);
+  });
+
+  it.each<[what: string, change: (repo: Repo) => string | undefined]>([
+    ['as it is made', () => undefined],
+    ['through a link to it', ({ path }) => linkTo(path)],
+    [
+      'with a branch of many parts, all refs packed',
+      (repo) => {
+        repo.git('switch', '--quiet', '--create', 'a/b/한글');
+        repo.git('pack-refs', '--all');
+        return undefined;
+      },
+    ],
+    [
+      'whose .git is a link',
+      ({ path }) => {
+        const away = place();
+        renameSync(join(path, '.git'), away);
+        symlinkSync(away, join(path, '.git'));
+        return undefined;
+      },
+    ],
+    [
+      'whose .git is a file',
+      (repo) => {
+        const path = place();
+        repo.git('worktree', 'add', '--quiet', '-b', 'side', path);
+        return path;
+      },
+    ],
+    [
+      'with files elsewhere',
+      (repo) => {
+        repo.git('config', 'core.worktree', new Repo().path);
+        return undefined;
+      },
+    ],
+    [
+      'with settings of each worktree',
+      (repo) => {
+        repo.git('config', 'extensions.worktreeConfig', 'true');
+        repo.git('config', '--worktree', 'core.bare', 'true');
+        return undefined;
+      },
+    ],
+    [
+      'that is called bare',
+      (repo) => {
+        repo.git('config', 'core.bare', 'true');
+        return undefined;
+      },
+    ],
+    [
+      'that is called bare in another way',
+      ({ path }) => {
+        appendFileSync(join(path, '.git/config'), '[core]\n\tBARE\n');
+        return undefined;
+      },
+    ],
+    [
+      'with refs in a table',
+      () => {
+        const path = place();
+        mkdirSync(path);
+        git(path, 'init', '--quiet', '--ref-format=reftable');
+        git(path, 'commit', '--quiet', '--allow-empty', '-m', 'first');
+        return path;
+      },
+    ],
+    [
+      'without refs',
+      ({ path }) => {
+        rmSync(join(path, '.git/refs'), { recursive: true });
+        return undefined;
+      },
+    ],
+    [
+      'with a HEAD that names nothing',
+      ({ path }) => {
+        writeFileSync(join(path, '.git/HEAD'), 'nothing\n');
+        return undefined;
+      },
+    ],
+    [
+      'of a later form',
+      (repo) => {
+        repo.git('config', 'core.repositoryFormatVersion', '9');
+        return undefined;
+      },
+    ],
+    [
+      'of another user',
+      ({ path }) => {
+        // Only root can give a folder away; for others it stays one of their own.
+        if (process.getuid?.() !== 0) return undefined;
+        chownSync(path, 12_345, 12_345);
+        chownSync(join(path, '.git'), 12_345, 12_345);
+        return undefined;
+      },
+    ],
+  ])('%s is what git says it is', async (_what, change) => {
+    const repo = new Repo();
+    const path = change(repo) ?? repo.path;
+    const words = ['common-dir', 'is-bare-repository', 'is-shallow-repository', 'show-toplevel'];
+    const said = words.map((word) => {
+      const flag = word === 'common-dir' ? '--git-common-dir' : `--${word}`;
+      const args = ['-C', path, 'rev-parse', '--path-format=absolute', flag];
+      const { status, stdout } = spawnSync('git', args, { encoding: 'utf8' });
+      return status === 0 ? stdout.trim() : undefined;
+    });
+    if (said[0] === undefined) {
+      const found = await host.repository(path).catch((error: unknown) => error);
+      expect(found === undefined || found instanceof HostError).toBe(true);
+      return;
+    }
+    const found = await host.repository(path);
+    const { commonDir, bare, shallow, topLevel } = found ?? {};
+    expect([commonDir, `${bare}`, `${shallow}`, topLevel]).toEqual(said);
+    const { stdout } = spawnSync('git', ['-C', path, 'rev-parse', 'HEAD'], { encoding: 'utf8' });
+    expect(found?.head?.commit).toBe(stdout.trim());
   });
 
   it('has a tree, clean or not', async () => {

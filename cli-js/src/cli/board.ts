@@ -2,6 +2,7 @@
  * What the commands about stages share: finding the plan, gathering the facts around it, asking
  * the core and carrying out what it decides.
  */
+
 import type {
   Decision,
   FactsInput,
@@ -19,6 +20,7 @@ import { UsageError } from './exit.js';
 import { slashes } from './paths.js';
 import { findTask, okstraFolder, projectRootOf, readFolder, readProject } from './project.js';
 import { sayOf } from './talk.js';
+import { utf8Of } from './text.js';
 
 export { slashes };
 
@@ -313,7 +315,7 @@ function reserved(board: Board, claimId: string | undefined): number[] {
   const { caller } = board.facts;
   const facts = {
     path,
-    text: new TextDecoder().decode(bytes),
+    text: utf8Of(bytes),
     ...(caller?.host === undefined ? {} : { host: caller.host }),
   };
   const request = {

@@ -1,9 +1,11 @@
 /** Which plans a hook's event may be about. */
+
 import type { StageFolder } from '../../../npm-package/src/index.js';
 import type { Host } from '../host/host.js';
 import type { NotedPlan } from '../host/sessions.js';
 import type { Incoming } from './event.js';
 import { slashes } from './paths.js';
+import { utf8Of } from './text.js';
 
 /** A plan that an event may be about, and the worktrees registered for its task. */
 export interface Candidate extends NotedPlan {
@@ -44,7 +46,7 @@ export function registered(
   const bytes = host.readIfThere(`${home}/worktrees/registry.json`);
   if (bytes === undefined) return [];
   try {
-    const { tasks } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    const { tasks } = JSON.parse(utf8Of(bytes)) as Record<string, unknown>;
     return listOf(tasks).flatMap(({ projectRoot, planPath, stages }) => {
       if (typeof projectRoot !== 'string' || typeof planPath !== 'string') return [];
       const worktrees = listOf(stages).flatMap(({ stage, path }) =>

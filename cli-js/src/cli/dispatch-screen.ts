@@ -1,10 +1,12 @@
 /** What somebody sees of worker programs who waits for them: live lines, and what they write. */
+
 import stripAnsi from 'strip-ansi';
 import type { DispatchAnswer } from '../../../npm-package/src/index.js';
 import { clean, cut } from '../drawing/text.js';
 import type { Host } from '../host/host.js';
 import type { Follower, Workers } from '../host/workers.js';
 import { printable, say } from './talk.js';
+import { utf8Of } from './text.js';
 
 /** A dispatch that is named on the command line. */
 export interface Named {
@@ -158,7 +160,7 @@ export function spanSince(start: string | null, now: string): string {
 
 /** The last line of a log with something in it. */
 function lastLine(log: Follower): string {
-  const text = new TextDecoder().decode(log.end(4_096));
+  const text = utf8Of(log.end(4_096));
   const lines = text.split(/[\r\n]+/).map(clean);
   return lines.filter((line) => line !== '').at(-1) ?? '';
 }

@@ -1,4 +1,5 @@
 /** Dispatches: their status files, and what the core makes of what happens to them. */
+
 import type {
   DispatchAnswer,
   DispatchEvent,
@@ -10,6 +11,7 @@ import { carryOut } from '../host/effects.js';
 import type { Host } from '../host/host.js';
 import type { Context } from './context.js';
 import { withLog } from './lead.js';
+import { utf8Of } from './text.js';
 
 /** What a supervisor is told to do. */
 export interface Order {
@@ -59,7 +61,7 @@ export function judge(
 
 function readText(host: Pick<Host, 'readIfThere'>, path: string): string | undefined {
   const bytes = host.readIfThere(path);
-  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  return bytes === undefined ? undefined : utf8Of(bytes);
 }
 
 /** How a dispatch stands now, as it is seen from outside; `undefined` where there is none. */

@@ -1,10 +1,12 @@
 /** What is gathered around a run: its folder, who leads it, the team, the panes. */
+
 import type { LeadFacts, Listing, Pane, TeamFile } from '../../../npm-package/src/index.js';
 import { type Host, HostError } from '../host/host.js';
 import type { Context } from './context.js';
 import { UsageError } from './exit.js';
 import { slashes } from './paths.js';
 import { readObject } from './project.js';
+import { utf8Of } from './text.js';
 
 /** The options that commands about a run share. */
 export const leadOptions = {
@@ -221,5 +223,5 @@ export function eventLog({ folder }: Run): string {
 /** The text of a run's event log where there is one. */
 export function readLog(host: Host, run: Run): string | undefined {
   const bytes = host.readIfThere(eventLog(run));
-  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  return bytes === undefined ? undefined : utf8Of(bytes);
 }

@@ -1,4 +1,5 @@
 /** Projects and tasks: which folder is the project's, and where a task's plan lies. */
+
 import type { EvidenceFile, PlanLayout, TaskFacts } from '../../../npm-package/src/index.js';
 import { type Host, HostError } from '../host/host.js';
 import type { Context } from './context.js';
@@ -6,6 +7,7 @@ import { UsageError } from './exit.js';
 import { slashes } from './paths.js';
 import type { RecordPlaces } from './records.js';
 import { sayOf } from './talk.js';
+import { utf8Of } from './text.js';
 
 /** The folders of okstra in a project; the second is that of older versions, which is only read. */
 const FOLDERS = ['.okstra', '.project-docs/okstra'];
@@ -164,7 +166,6 @@ export function readFolder(
   folder: string,
   all: readonly string[] = host.list(folder),
 ): EvidenceFile[] {
-  const decoder = new TextDecoder();
   const names = all.filter((name) => name.endsWith('.json'));
   if (names.length === 0) return [];
   const real = slashes(host.realPath(folder));
@@ -175,7 +176,7 @@ export function readFolder(
       return [];
     }
     const bytes = host.readIfThere(path);
-    return bytes === undefined ? [] : [{ name, text: decoder.decode(bytes) }];
+    return bytes === undefined ? [] : [{ name, text: utf8Of(bytes) }];
   });
 }
 
@@ -215,7 +216,7 @@ export function readObject(
 ): Record<string, unknown> | undefined {
   const bytes = host.readIfThere(path);
   if (bytes === undefined) return undefined;
-  const text = new TextDecoder().decode(bytes);
+  const text = utf8Of(bytes);
   const unusable = (place: string, reason: string) =>
     new HostError(
       'unreadable',

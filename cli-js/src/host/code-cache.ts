@@ -6,17 +6,18 @@
  *
  * Node 22 can keep JavaScript by itself, but writes it as the umask says, for all to change.
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { KeptFiles } from './kept-files.js';
+import type * as Learning from './learning.js';
 import { keepModules } from './module-cache.js';
 
 /** Where in a file the code of a bundle is, and the checksum of the text it was made of. */
-type Place = readonly [offset: number, length: number, of: number];
+export type Place = readonly [offset: number, length: number, of: number];
 
 /** A bundle that was compiled without kept code. */
-interface Fresh {
+export interface Fresh {
   name: string;
   script: Script;
   /** The checksum of its text. */
@@ -24,7 +25,7 @@ interface Fresh {
 }
 
 /** A file of kept code. */
-interface Kept {
+export interface Kept {
   bytes: Buffer;
   places: Record<string, Place>;
 }
@@ -40,11 +41,11 @@ const [LEARNED, WRONG] = [[0, 1, 2, 3, 4], 2];
 /** How a bundle asks for another. */
 const BUNDLE = /^\.\/([\w-]+\.cjs)$/;
 
-/** V8 copies code that does not begin at a multiple of this. */
-const ALIGNED = 8;
+/** What stands before and behind a bundle's text. */
+const [BEGIN, END] = ['(function (exports, require, module, __filename, __dirname) {', '\n})'];
 
 /** The digits at the beginning of a file: of the length of the table that follows. */
-const LENGTH = 8;
+export const LENGTH = 8;
 
 /**
  * From now on loads the bundles beside a module, and the WebAssembly modules that they ask for, by
@@ -61,31 +62,32 @@ export function keepCode(entry: NodeJS.Module, use: string): void {
   const folder = dirname(entry.filename);
   const files = KeptFiles.of(dirname(folder));
   if (files === undefined) return;
-  const endModules = keepModules(files, use);
+  const plain = entry.require.bind(entry);
+  // Most runs have nothing to learn.
+  const learning = (): typeof Learning => plain('./learning.cjs');
+  const endModules = keepModules(files, use, learning);
   const kept = read(files, use);
   const fresh: Fresh[] = [];
   const taken = () => new Script('0').createCachedData();
   let settings = kept === undefined ? taken() : undefined;
-  const plain = entry.require.bind(entry);
   const loaded = new Map<string, Bundle>();
   // Node would look for each bundle by reading the package's file and a few folders.
   const load = (id: string): unknown => {
     const name = BUNDLE.exec(id)?.[1];
-    if (name === undefined) return plain(id);
+    if (name === undefined) return builtin(id) ?? plain(id);
     const known = loaded.get(name);
     if (known !== undefined) return known.exports;
     const path = join(folder, name);
-    const text = readFileSync(path);
+    const whole = wrapped(path);
     // V8 checks no more of it than its length.
-    const of = files.sum(text);
+    const of = files.sum(whole);
     const place = kept?.places[name];
     const code =
       place?.[2] === of ? kept?.bytes.subarray(place[0], place[0] + place[1]) : undefined;
-    const source = text.toString();
-    const script = new Script(
-      `(function (exports, require, module, __filename, __dirname) {${source}\n})`,
-      { filename: path, ...(code === undefined ? {} : { cachedData: code }) },
-    );
+    const script = new Script(whole.toString(), {
+      filename: path,
+      ...(code === undefined ? {} : { cachedData: code }),
+    });
     if (script.cachedDataRejected !== false) {
       settings ??= taken();
       fresh.push({ name, script, of });
@@ -104,8 +106,34 @@ export function keepCode(entry: NodeJS.Module, use: string): void {
     // Made under other settings than at the start, it would be refused at every start. To V8 a text
     // is its length; of the very same text it would answer with what it has.
     const { cachedDataRejected } = new Script('1', { cachedData: settings });
-    if (cachedDataRejected === false) files.begin(use)?.keep(packed(kept, fresh), 1);
+    if (cachedDataRejected !== false) return;
+    const { begin, packed } = learning();
+    begin(files, use)?.keep(packed(kept, fresh), files.ending(1, undefined));
   });
+}
+
+/** A module of Node's own; its search would look at more than the name. */
+function builtin(id: string): unknown {
+  return id.startsWith('node:') ? process.getBuiltinModule(id) : undefined;
+}
+
+/**
+ * A bundle as the function that Node would make of it. Put together before it becomes a string:
+ * V8 would make a second one of the parts.
+ */
+function wrapped(path: string): Buffer {
+  const fd = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(fd);
+    const text = Buffer.allocUnsafe(BEGIN.length + size + END.length);
+    let end = text.write(BEGIN, 'latin1');
+    for (let read = -1; read !== 0 && end < BEGIN.length + size; end += read) {
+      read = readSync(fd, text, end, BEGIN.length + size - end, null);
+    }
+    return text.subarray(0, end + text.write(END, end, 'latin1'));
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** What was kept; nothing where it is of another form. */
@@ -119,33 +147,3 @@ function read(files: KeptFiles, use: string): Kept | undefined {
     return undefined;
   }
 }
-
-/** A file: length of the table, table, then the code of each bundle. */
-function packed(kept: Kept | undefined, fresh: readonly Fresh[]): Buffer {
-  const parts: { name: string; of: number; bytes: Uint8Array }[] = fresh.map(
-    ({ script, ...rest }) => ({ ...rest, bytes: script.createCachedData() }),
-  );
-  for (const [name, [offset, length, of]] of Object.entries(kept?.places ?? {})) {
-    if (parts.some((part) => part.name === name)) continue;
-    const bytes = (kept as Kept).bytes.subarray(offset, offset + length);
-    parts.push({ name, of, bytes });
-  }
-  const table = (start: number) => {
-    let offset = start;
-    const places: Record<string, Place> = {};
-    for (const { name, bytes, of } of parts) {
-      places[name] = [offset, bytes.length, of];
-      offset = aligned(offset + bytes.length);
-    }
-    return JSON.stringify(places);
-  };
-  // Room for offsets that are longer than those from nought.
-  const start = aligned(LENGTH + table(0).length + parts.length * LENGTH);
-  const text = table(start);
-  const head = Buffer.alloc(start);
-  head.write(`${text.length}`.padStart(LENGTH, '0') + text, 'latin1');
-  const codes = parts.map(({ bytes }) => Buffer.concat([bytes], aligned(bytes.length)));
-  return Buffer.concat([head, ...codes]);
-}
-
-const aligned = (value: number): number => Math.ceil(value / ALIGNED) * ALIGNED;

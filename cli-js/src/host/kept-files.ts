@@ -10,19 +10,11 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
-  ftruncateSync,
   lstatSync,
-  mkdirSync,
   openSync,
-  readdirSync,
   readSync,
-  renameSync,
-  rmSync,
   type Stats,
   statSync,
-  unlinkSync,
-  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { binding } from '../../../npm-package/src/engine.js';
@@ -32,28 +24,30 @@ interface Sums {
   crc32(bytes: Uint8Array, start: number): number;
 }
 
-/** More than the commands and events make: what is beyond has names that nobody foresaw. */
-const MOST_FILES = 400;
-
 /** More than all bundles or the whole module make. */
 const MOST_BYTES = 16_000_000;
 
-/** The name of a draft: a process and a chance. */
-const DRAFT = /\.\d+-[a-z\d]*$/;
-
-/** A draft is renamed within a second; one as old as this was left by a process that died. */
-const DRAFT_MS = 60_000;
-
-/** A version of Node and a processor. */
-const VERSION = /^v\d+\.\d+\.\d+-\w+$/;
-
-/** A version for which nothing was kept as long as this is out of use. */
-const UNUSED_MS = 30 * 24 * 3_600_000;
-
-const RECURSIVE = { recursive: true, force: true };
-
-/** The digits at the end of a file: how often it was written, and the checksum of all before. */
+/**
+ * The digits at the end of a file: how often it was written; which file the code is of and the
+ * checksum of that file, or nought where it is bound to none; the checksum of all before.
+ */
 const [TIMES, SUM] = [2, 10];
+
+/** The digits at the end. */
+const END = TIMES + 3 * SUM;
+
+/** What code was made of. */
+export interface Source {
+  bytes: Uint8Array<ArrayBuffer>;
+  /**
+   * The checksum of what the system says of the file: while that stays the same nobody has written
+   * to it, and the bytes need not be looked at, which takes as long as reading them.
+   */
+  state: number;
+}
+
+/** The shortest time between two changes of a file that the system surely tells apart. */
+const TICK_MS = 2000;
 
 /** A file that is there and whole. */
 interface KeptFile {
@@ -67,17 +61,19 @@ interface KeptFile {
 
 /** The kept code of a package. */
 export class KeptFiles {
-  readonly #cache: string;
-  readonly #folder: string;
-  readonly #owner: number;
+  readonly cache: string;
+  /** Those of this version of Node. */
+  readonly folder: string;
+  /** The user whose the package is. */
+  readonly owner: number;
   readonly #sums: Sums;
   /** Nobody can make it unsafe but those who may. */
   #isSeenSafe = false;
 
   private constructor(home: string, sums: Sums) {
-    this.#cache = join(home, '.cache');
-    this.#folder = join(this.#cache, `${process.version}-${process.arch}`);
-    this.#owner = statSync(home).uid;
+    this.cache = join(home, '.cache');
+    this.folder = join(this.cache, `${process.version}-${process.arch}`);
+    this.owner = statSync(home).uid;
     this.#sums = sums;
   }
 
@@ -93,11 +89,12 @@ export class KeptFiles {
 
   /** Whether only the owner of the package can have changed something. Windows has no such modes. */
   #isSafe({ uid, mode }: Stats): boolean {
-    return process.getuid === undefined || (uid === this.#owner && (mode & 0o022) === 0);
+    return process.getuid === undefined || (uid === this.owner && (mode & 0o022) === 0);
   }
 
-  #isSafeFolder(): boolean {
-    this.#isSeenSafe = [this.#cache, this.#folder].every((path) => {
+  /** Whether nobody but the owner can have changed which files there are. */
+  isSafeFolder(): boolean {
+    this.#isSeenSafe = [this.cache, this.folder].every((path) => {
       const stats = lstatSync(path);
       return stats.isDirectory() && this.#isSafe(stats);
     });
@@ -109,24 +106,52 @@ export class KeptFiles {
     return parts.reduce((sum, part) => this.#sums.crc32(part, sum), 0);
   }
 
+  /** Reads a file that code is or will be of. */
+  source(path: string): Source {
+    const fd = openSync(path, 'r');
+    try {
+      const bytes = part(fd, fstatSync(fd).size);
+      // Looked at afterwards: what is written from now on is another state.
+      const { dev, ino, size, mtimeMs, ctimeMs } = fstatSync(fd);
+      const isSettled = Date.now() - Math.max(mtimeMs, ctimeMs) > TICK_MS;
+      const state = this.sum(Buffer.from([dev, ino, size, mtimeMs, ctimeMs].join()));
+      return { bytes, state: isSettled ? state : 0 };
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** What stands at the end of a file, but for the checksum of it all. */
+  ending(times: number, of: Source | undefined): Buffer {
+    const state = of?.state ?? 0;
+    const sum = of === undefined ? 0 : this.sum(of.bytes);
+    const count = Math.min(times, 10 ** TIMES - 1);
+    return Buffer.from(digits(count, TIMES) + digits(state, SUM) + digits(sum, SUM));
+  }
+
   /**
    * What was kept; nothing where it is not there, not safe or damaged.
    *
-   * @param of what the code was made of, if it is bound to it.
+   * @param of what the code has to be of, if it is bound to it.
    */
-  read(name: string, of: Uint8Array = Buffer.alloc(0)): KeptFile | undefined {
+  read(name: string, of?: Source): KeptFile | undefined {
     let fd: number | undefined;
     try {
-      if (!this.#isSeenSafe && !this.#isSafeFolder()) return undefined;
+      if (!this.#isSeenSafe && !this.isSafeFolder()) return undefined;
       // A pipe in its place would be waited for; Windows knows neither.
       const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
-      fd = openSync(join(this.#folder, name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+      fd = openSync(join(this.folder, name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
       const stats = fstatSync(fd);
       if (!stats.isFile() || stats.size > MOST_BYTES || !this.#isSafe(stats)) return undefined;
-      const bytes = part(fd, stats.size - TIMES - SUM);
-      const [times, sum] = [part(fd, TIMES), part(fd, SUM)];
-      if (sum.toString('latin1') !== digits(this.sum(of, bytes, times), SUM)) return undefined;
-      return { bytes, times: Number(times.toString('latin1')), written: stats.mtimeMs };
+      const bytes = part(fd, stats.size - END);
+      const end = part(fd, END);
+      const number = (from: number, count: number) =>
+        Number(end.toString('latin1', from, from + count));
+      if (number(END - SUM, SUM) !== this.sum(bytes, end.subarray(0, END - SUM))) return undefined;
+      const state = number(TIMES, SUM);
+      const isSame = of === undefined || (state !== 0 && state === of.state);
+      if (!isSame && number(TIMES + SUM, SUM) !== this.sum(of.bytes)) return undefined;
+      return { bytes, times: number(0, TIMES), written: stats.mtimeMs };
     } catch {
       // There is none, as a rule.
       return undefined;
@@ -134,151 +159,16 @@ export class KeptFiles {
       if (fd !== undefined) closeSync(fd);
     }
   }
-
-  /**
-   * Begins a file; nothing where none can be made, so that nothing has to be made for it.
-   *
-   * @param room the bytes for which there has to be room on the disk.
-   */
-  begin(name: string, room = 0): Draft | undefined {
-    // Another's files in it would keep its owner from taking the package away.
-    if (process.getuid !== undefined && process.getuid() !== this.#owner) return undefined;
-    const path = join(this.#folder, name);
-    try {
-      const isNew = mkdirSync(this.#folder, { recursive: true, mode: 0o755 }) !== undefined;
-      if (!this.#isSafeFolder() || !this.#hasRoom(path)) return undefined;
-      if (isNew) this.#forgetOthers();
-      // Processes of two containers have the same numbers.
-      const chance = Math.random().toString(36).slice(2);
-      const draft = `${path}.${process.pid}-${chance}`;
-      const fd = openSync(draft, 'wx', 0o644);
-      const begun = new Draft(fd, draft, path, (...parts) => digits(this.sum(...parts), SUM));
-      return begun.reserve(room) ? begun : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Takes away what was kept for versions of Node that are in use no more. */
-  #forgetOthers(): void {
-    for (const name of readdirSync(this.#cache)) {
-      const path = join(this.#cache, name);
-      const isOther = VERSION.test(name) && path !== this.#folder;
-      if (isOther && Date.now() - changed(path) > UNUSED_MS) rmSync(path, RECURSIVE);
-    }
-  }
-
-  /** Whether a file may be made or replaced. Drafts that were left are taken away. */
-  #hasRoom(file: string): boolean {
-    let count = 0;
-    for (const name of readdirSync(this.#folder)) {
-      const path = join(this.#folder, name);
-      if (!DRAFT.test(name)) count += path === file ? 0 : 1;
-      else if (Date.now() - changed(path) > DRAFT_MS) remove(path);
-    }
-    return count < MOST_FILES;
-  }
 }
 
-/** A file that is being made. It takes its name when it is whole. */
-class Draft {
-  readonly #fd: number;
-  #isOpen = true;
-  readonly #draft: string;
-  readonly #path: string;
-  readonly #sum: (...parts: readonly Uint8Array[]) => string;
-
-  constructor(
-    fd: number,
-    draft: string,
-    path: string,
-    sum: (...parts: readonly Uint8Array[]) => string,
-  ) {
-    this.#fd = fd;
-    this.#draft = draft;
-    this.#path = path;
-    this.#sum = sum;
-  }
-
-  /** Takes room on the disk; where there is none, nothing is left. */
-  reserve(bytes: number): boolean {
-    try {
-      writeAll(this.#fd, Buffer.alloc(bytes), 0);
-      return true;
-    } catch {
-      this.drop();
-      return false;
-    }
-  }
-
-  /**
-   * @param times how often the file will have been written.
-   * @param of what the code was made of, if it is bound to it.
-   */
-  keep(bytes: Uint8Array, times: number, of: Uint8Array = Buffer.alloc(0)): void {
-    try {
-      const count = Buffer.from(digits(Math.min(times, 99), TIMES));
-      let length = 0;
-      for (const part of [bytes, count, Buffer.from(this.#sum(of, bytes, count))]) {
-        length = writeAll(this.#fd, part, length);
-      }
-      ftruncateSync(this.#fd, length);
-      // After a power cut it is all there, or nothing is.
-      fsyncSync(this.#fd);
-      this.#close();
-      renameSync(this.#draft, this.#path);
-    } catch {
-      // The command has done its work; another time will do.
-      this.drop();
-    }
-  }
-
-  drop(): void {
-    remove(this.#draft);
-    try {
-      this.#close();
-    } catch {
-      // Nothing of it is wanted.
-    }
-  }
-
-  #close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    closeSync(this.#fd);
-  }
-}
-
-export type { Draft };
-
-const digits = (value: number, count: number): string => `${value}`.padStart(count, '0');
-
-/** When a file was changed last; one that is gone has just been. */
-function changed(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-}
-
-/** Writes all of the bytes at a place; answers where they end. */
-function writeAll(fd: number, bytes: Uint8Array, place: number): number {
-  for (let at = 0; at < bytes.length; ) {
-    at += writeSync(fd, bytes, at, bytes.length - at, place + at);
-  }
-  return place + bytes.length;
-}
+/** A number as so many digits. */
+export const digits = (value: number, count = SUM): string => `${value}`.padStart(count, '0');
 
 /** As many of the next bytes of a file; fewer where it is cut off. */
-function part(fd: number, length: number): Buffer {
+function part(fd: number, length: number): Buffer<ArrayBuffer> {
   const bytes = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (let read = -1; read !== 0 && at < length; at += read)
     read = readSync(fd, bytes, at, length - at, null);
   return bytes.subarray(0, at);
-}
-
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // Another has done so.
-  }
 }

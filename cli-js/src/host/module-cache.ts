@@ -9,7 +9,6 @@
  * The first runs of a use compile each function that they call by the optimising compiler, 0.2 s in
  * all, and keep it. What a later run calls beyond that is compiled as ever.
  */
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Script } from 'node:vm';
 import {
@@ -18,7 +17,8 @@ import {
   optimiseAtOnce,
   withNatives,
 } from '../../../npm-package/src/engine.js';
-import type { Draft, KeptFiles } from './kept-files.js';
+import type { KeptFiles, Source } from './kept-files.js';
+import type * as Learning from './learning.js';
 
 /** Node's versions in which V8's functions are known to do what is wanted here. */
 const KNOWN_VERSIONS = ['20', '22', '24'];
@@ -32,18 +32,15 @@ const REFUSED_MS = 24 * 3_600_000;
 /** As many times a module's size is room for its code. */
 const ROOM = 3;
 
-/** V8's code of a module. */
-type Serialize = (module: WebAssembly.Module) => ArrayBuffer | undefined;
-
 /** A module made of V8's code of it, or nothing where that was made by or for another engine. */
 type Deserialize = (code: ArrayBufferLike, of: Uint8Array) => WebAssembly.Module | undefined;
 
 /** A module of which code is to be kept. */
-interface Learning {
+interface Learned {
   module: WebAssembly.Module;
   /** What it is made of. */
-  bytes: Uint8Array;
-  draft: Draft;
+  source: Source;
+  draft: Learning.Draft;
   times: number;
 }
 
@@ -51,12 +48,17 @@ interface Learning {
  * From now on makes modules of kept code.
  *
  * @param use what the modules are used for. Functions that a use does not call are not in its code.
+ * @param learn loads what making new code takes.
  * @returns what ends it, and keeps what is new if the use came to an end, well or not.
  */
-export function keepModules(files: KeptFiles, use: string): (cameToAnEnd: boolean) => void {
+export function keepModules(
+  files: KeptFiles,
+  use: string,
+  learn: () => typeof Learning,
+): (cameToAnEnd: boolean) => void {
   const [version = ''] = process.versions.node.split('.');
   if (!KNOWN_VERSIONS.includes(version)) return () => {};
-  const learning: Learning[] = [];
+  const learning: Learned[] = [];
   // V8's settings concern all modules of a process: it either learns or it does not.
   let isShort = false;
   const compiledShort = (bytes: Uint8Array<ArrayBuffer>) => {
@@ -69,9 +71,10 @@ export function keepModules(files: KeptFiles, use: string): (cameToAnEnd: boolea
   };
   compileBy((path, begin) => {
     const name = `${use}.${basename(path)}`;
-    const bytes = readFileSync(path);
+    const source = files.source(path);
+    const { bytes } = source;
     if (isShort) return begin(compiledShort(bytes));
-    const kept = files.read(name, bytes);
+    const kept = files.read(name, source);
     // Code is given and taken under the settings that processes begin with.
     if (learning.length > 0) optimiseAtOnce(false);
     const module = kept === undefined ? undefined : deserialized(kept.bytes, bytes);
@@ -81,14 +84,14 @@ export function keepModules(files: KeptFiles, use: string): (cameToAnEnd: boolea
     const isToLearn = isForeign
       ? Math.abs(Date.now() - kept.written) > REFUSED_MS
       : times < LEARNING_RUNS;
-    const draft = isToLearn ? files.begin(name, ROOM * bytes.length) : undefined;
+    const draft = isToLearn ? learn().begin(files, name, ROOM * bytes.length) : undefined;
     if (draft === undefined) return begin(module ?? compiledShort(bytes));
     optimiseAtOnce(true);
     try {
       const made = module ?? new WebAssembly.Module(bytes);
       const begun = begin(made);
       // Of a module that nothing was called in there is no code, and V8 ends a process that asks.
-      learning.push({ module: made, bytes, draft, times });
+      learning.push({ module: made, source, draft, times });
       return begun;
     } catch (error) {
       draft.drop();
@@ -97,10 +100,10 @@ export function keepModules(files: KeptFiles, use: string): (cameToAnEnd: boolea
   });
   return (cameToAnEnd) => {
     if (learning.length > 0) optimiseAtOnce(false);
-    for (const { module, bytes, draft, times } of learning) {
-      const code = cameToAnEnd ? serialized(module) : undefined;
+    for (const { module, source, draft, times } of learning) {
+      const code = cameToAnEnd ? learn().serialized(module) : undefined;
       if (code === undefined) draft.drop();
-      else draft.keep(code, times + 1, bytes);
+      else draft.keep(code, files.ending(times + 1, source));
     }
   };
 }
@@ -111,15 +114,8 @@ function deserialized(code: Buffer, bytes: Uint8Array): WebAssembly.Module | und
   );
 }
 
-function serialized(module: WebAssembly.Module): Buffer | undefined {
-  return native('(module) => %SerializeWasmModule(module)', (run: Serialize) => {
-    const code = run(module);
-    return code === undefined ? undefined : Buffer.from(code);
-  });
-}
-
 /** Uses a function that calls one of V8's; nothing where V8 does not know that one. */
-function native<F, T>(source: string, use: (run: F) => T): T | undefined {
+export function native<F, T>(source: string, use: (run: F) => T): T | undefined {
   try {
     return withNatives(() => use(new Script(source).runInThisContext() as F));
   } catch {

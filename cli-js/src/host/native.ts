@@ -4,6 +4,8 @@
  * Its own entry looks for the compiled file through a resolver that takes longer to load than
  * okstra takes to run; the file has a fixed place in the pinned version, so it is loaded directly.
  */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { codeOf } from './fault.js';
 import { HostError } from './host.js';
 
@@ -35,7 +37,9 @@ export function native(lockFile: string): Native {
 function load(lockFile: string): Native {
   const system = `${process.platform}-${process.arch}`;
   try {
-    return require(`fs-native-extensions/prebuilds/${system}/fs-native-extensions.node`);
+    return loadAt(
+      `node_modules/fs-native-extensions/prebuilds/${system}/fs-native-extensions.node`,
+    );
   } catch {
     try {
       // Not where it is expected: the package knows more places.
@@ -54,6 +58,15 @@ function load(lockFile: string): Native {
       );
     }
   }
+}
+
+/** Node's own search for it takes longer than the loading. */
+function loadAt(path: string): Native {
+  let folder = __dirname;
+  while (!existsSync(join(folder, path)) && folder !== dirname(folder)) folder = dirname(folder);
+  const made: { exports: unknown } = { exports: {} };
+  process.dlopen(made, join(folder, path));
+  return made.exports as Native;
 }
 
 function firstLine(error: unknown): string {

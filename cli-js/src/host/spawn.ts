@@ -11,8 +11,8 @@ export interface Spawned {
   stderr: string;
 }
 
-/** See {@link Options.steps}. */
-export type Steps = readonly string[] | Promise<readonly string[]>;
+/** See {@link Options.steps}. One that is yet to come may come to nothing: then the input ends. */
+export type Steps = readonly (string | Promise<string | undefined>)[];
 
 interface Options {
   folder: string;
@@ -20,11 +20,10 @@ interface Options {
   env: Readonly<Record<string, string | undefined>>;
   /** What it reads on standard input; nothing where missing. */
   input?: string | Uint8Array | undefined;
-  /**
-   * Instead: pieces of input, each after the first once the program has answered with a line. Where
-   * they are yet to come it starts already; no steps end its input.
-   */
+  /** Instead: pieces of input, each after the first once the program has answered with a line. */
   steps?: Steps | undefined;
+  /** The line after which all is done: how it ends is not waited for. */
+  until?: string | undefined;
   /** What to do where there is no such program. */
   help: string;
 }
@@ -36,7 +35,7 @@ interface Options {
 export function spawnProgram(
   program: string,
   args: readonly string[],
-  { folder, env, input, steps, help }: Options,
+  { folder, env, input, steps, until, help }: Options,
 ): Promise<Spawned> {
   // Not an import: loading it costs 3 ms.
   const { spawn } = process.getBuiltinModule('node:child_process');
@@ -51,7 +50,12 @@ export function spawnProgram(
     const err: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => {
       out.push(chunk);
-      say(Buffer.concat(out).toString().split('\n').length - 1);
+      if (steps === undefined) return;
+      const lines = Buffer.concat(out).toString().split('\n');
+      if (until !== undefined && lines.slice(0, -1).includes(until)) {
+        resolve({ status: 0, stdout: Buffer.concat(out), stderr: '' });
+      }
+      say(lines.length - 1);
     });
     child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
     child.once('error', (error) => reject(notStarted(error, program, folder, help)));
@@ -61,20 +65,21 @@ export function spawnProgram(
     // A program that ends before it has read everything says why by its status.
     child.stdin?.on('error', () => {});
     let said = 0;
-    let pieces: readonly string[] | undefined;
+    let saying = Promise.resolve();
     const say = (answers: number) => {
-      for (; pieces !== undefined && said <= answers && said < pieces.length; said++) {
-        child.stdin?.write(pieces[said] ?? '');
+      const all = steps ?? [];
+      for (; said <= answers && said < all.length; said++) {
+        const step = all[said];
+        const isLast = said === all.length - 1;
+        saying = saying.then(async () => {
+          const piece = await step;
+          if (piece !== undefined) child.stdin?.write(piece);
+          if (piece === undefined || isLast) child.stdin?.end();
+        });
       }
-      if (said === pieces?.length) child.stdin?.end();
-    };
-    const begin = (given: readonly string[]) => {
-      pieces = given;
-      say(0);
     };
     if (steps === undefined) child.stdin?.end(input);
-    else if (steps instanceof Promise) steps.then(begin, () => begin([]));
-    else begin(steps);
+    else say(0);
   });
 }
 

@@ -1,4 +1,5 @@
 /** Starting what the finished stages make together, stopping it, and how it stands. */
+
 import type {
   ComposeCandidate,
   ContainerFacts,
@@ -16,6 +17,7 @@ import type { Api, Context } from '../cli/context.js';
 import { FAULT, OK, UsageError } from '../cli/exit.js';
 import { placeTask, unknownTask } from '../cli/project.js';
 import { explain, isPlanError, printable, printableJson, say } from '../cli/talk.js';
+import { utf8Of } from '../cli/text.js';
 import { carryOut } from '../host/effects.js';
 import { HostError } from '../host/host.js';
 import { finishedStages } from './handoff.js';
@@ -87,7 +89,7 @@ function goneOf(record: ContainerRecord | null, { host }: Context): string[] {
 
 function recordText({ path }: ContainerPlace, { host }: Context): string | undefined {
   const bytes = host.readIfThere(path);
-  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  return bytes === undefined ? undefined : utf8Of(bytes);
 }
 
 /** What is known whatever is asked. The record is read anew: it is changed in between. */

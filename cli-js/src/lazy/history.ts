@@ -1,7 +1,9 @@
 /** Recorded heads of finished stages after somebody rewrote history. */
+
 import type { HeadFact, HistoryAnswer } from '../../../npm-package/src/index.js';
 import { answered, type Board, decide, settle } from '../cli/board.js';
 import { about, printable } from '../cli/talk.js';
+import { utf8Of } from '../cli/text.js';
 import type { Found, Git } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
 
@@ -79,7 +81,7 @@ export function basesOf(board: Board): Map<number, string> {
   const { host } = board.context;
   const bases = new Map<number, string>();
   const bytes = host.readIfThere(board.layout.ledger) ?? new Uint8Array();
-  for (const line of new TextDecoder().decode(bytes).split('\n')) {
+  for (const line of utf8Of(bytes).split('\n')) {
     if (!line.includes('base_commit')) continue;
     try {
       const row: unknown = JSON.parse(line);

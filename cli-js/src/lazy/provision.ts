@@ -1,4 +1,5 @@
 /** Claims that get a worktree of their own, and what git says of it when they end. */
+
 import type {
   BaseAnswer,
   BeginRequest,
@@ -27,6 +28,7 @@ import {
 } from '../cli/board.js';
 import { okstraFolder, readObject } from '../cli/project.js';
 import { about, isPlanError, say, sayOf } from '../cli/talk.js';
+import { utf8Of } from '../cli/text.js';
 import { carryOut } from '../host/effects.js';
 import type { BegunBranch, Git, Links, NewWorktree } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
@@ -889,7 +891,7 @@ export function registryFacts({ context: { host }, api }: Asker, home: string): 
   const bytes = host.readIfThere(path);
   return {
     path,
-    ...(bytes === undefined ? {} : { text: new TextDecoder().decode(bytes) }),
+    ...(bytes === undefined ? {} : { text: utf8Of(bytes) }),
     host: host.hostName(),
   };
 }

@@ -1,4 +1,5 @@
 /** What the lead and the workers of a run have used, out of Claude Code's session files. */
+
 import prices from '../../../npm-package/data/model-prices.json' with { type: 'json' };
 import type {
   AgentTally,
@@ -14,6 +15,7 @@ import { readTeams } from '../cli/lead.js';
 import { slashes } from '../cli/paths.js';
 import { readObject } from '../cli/project.js';
 import { printable, sayOf } from '../cli/talk.js';
+import { utf8Of } from '../cli/text.js';
 import { type Host, HostError } from '../host/host.js';
 import type { Style } from './stage.js';
 
@@ -256,7 +258,7 @@ async function subagentName(
     return /^[\da-f]+$/.test(rest);
   });
   if (mate !== undefined) return mate.name;
-  const start = new TextDecoder().decode(await host.readStart(path, START));
+  const start = utf8Of(await host.readStart(path, START));
   const kind = /"attributionAgent": ?"([^"\\]{1,80})"/.exec(start)?.[1];
   return kind === undefined ? id : `${kind} ${id.slice(0, 8)}`;
 }
@@ -279,7 +281,7 @@ async function teammateFiles(
     for (const file of host.list(folder).filter((it) => it.endsWith('.jsonl'))) {
       const path = `${folder}/${file}`;
       if (taken.has(path)) continue;
-      const start = new TextDecoder().decode(await host.readStart(path, START));
+      const start = utf8Of(await host.readStart(path, START));
       if (textIn(start, 'teamName') !== name) continue;
       const agent = textIn(start, 'agentName');
       if (agent !== undefined) found.set(agent, [...(found.get(agent) ?? []), path]);

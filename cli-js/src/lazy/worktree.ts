@@ -1,4 +1,5 @@
 /** The worktrees of stages: what is there, what will conflict, what may go, what disagrees. */
+
 import type {
   Conflict,
   Forecast,
@@ -31,6 +32,7 @@ import { wantsColor } from '../cli/color.js';
 import type { Context } from '../cli/context.js';
 import { FINDINGS, OK, UsageError } from '../cli/exit.js';
 import { about, printable, printableJson, say } from '../cli/talk.js';
+import { utf8Of } from '../cli/text.js';
 import type { Git, Links, Repository } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
 import {
@@ -949,7 +951,7 @@ async function compare(at: Registered, git: Git, key: string | undefined): Promi
   const ledgers = all.flatMap((task) => {
     const bytes = ledgerOf(boardOf(at, task));
     const { task_key } = task;
-    return bytes === undefined ? [] : [{ task_key, text: new TextDecoder().decode(bytes) }];
+    return bytes === undefined ? [] : [{ task_key, text: utf8Of(bytes) }];
   });
   const paths = new Set([
     ...all.flatMap(({ worktree, stages }) => [

@@ -9,7 +9,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { explain, OWN } from '../fault.js';
 import { HostError } from '../host.js';
 import { cleanHalf } from './clean.js';
-import type { Added, BegunBranch, GitRun, NewWorktree, Worktree } from './git.js';
+import type { Added, BegunBranch, GitOptions, GitRun, NewWorktree, Worktree } from './git.js';
 import { checkBranch, checkCommits } from './names.js';
 import { ancestor, repository } from './repository.js';
 import { failed, insist, run } from './run.js';
@@ -48,19 +48,19 @@ function isTaken(path: string): boolean {
 /** See {@link Git.beginBranch}. */
 export function beginBranch(folder: string, branch: string): BegunBranch {
   checkBranch(branch);
-  let tell: (steps: readonly string[]) => void = () => {};
-  const steps = new Promise<readonly string[]>((resolve) => {
+  let tell: (step: string | undefined) => void = () => {};
+  const create = new Promise<string | undefined>((resolve) => {
     tell = resolve;
   });
-  const ran = run(folder, branchArgs(branch), { steps });
+  const ran = run(folder, branchArgs(branch), branchOptions(create));
   // Whoever creates the branch hears of it.
   ran.catch(() => {});
   return {
     create(base) {
-      tell(branchSteps(branch, base));
+      tell(branchStep(branch, base));
       return ran;
     },
-    drop: () => tell([]),
+    drop: () => tell(undefined),
   };
 }
 
@@ -70,19 +70,23 @@ function branchArgs(branch: string): string[] {
 }
 
 /**
- * Step by step, so that a git that comes to run only after this process was killed makes no branch:
- * whoever cleans up has looked by then.
+ * Git is told only once it has answered. One that comes to run only after this process was killed
+ * makes no branch: whoever cleans up has looked by then, and sees one that runs.
  */
-function branchSteps(branch: string, base: string): string[] {
-  return ['start\n', `create refs/heads/${branch} ${base}\nprepare\n`, 'commit\n'];
+function branchOptions(create: string | Promise<string | undefined>): GitOptions {
+  return { steps: ['start\n', create], until: 'commit: ok' };
+}
+
+function branchStep(branch: string, base: string): string {
+  return `create refs/heads/${branch} ${base}\nprepare\ncommit\n`;
 }
 
 /** Makes the branch; `false` where there is one of that name. */
 async function makeBranch(wanted: NewWorktree): Promise<boolean> {
   const { repository: folder, branch, base, begun } = wanted;
   const args = branchArgs(branch);
-  const steps = branchSteps(branch, base);
-  const ran = await insist(folder, args, { steps }, begun?.create(base));
+  const options = branchOptions(branchStep(branch, base));
+  const ran = await insist(folder, args, options, begun?.create(base));
   if (ran.status === 0) return true;
   if (/: reference already exists/.test(ran.stderr)) return false;
   const other = /: '(refs\/heads\/[^']+)' exists; cannot create/.exec(ran.stderr)?.[1];

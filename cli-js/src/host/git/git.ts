@@ -149,6 +149,8 @@ export interface GitOptions {
   input?: string | Uint8Array;
   /** Instead of `input`: pieces, each after the first once git has answered with a line. */
   steps?: Steps;
+  /** The line after which all is done: how git ends is not waited for. */
+  until?: string;
 }
 
 export type GitRun = Spawned;

@@ -1,8 +1,9 @@
 /** What a folder is at: asked by nearly every command, so git itself is asked only where it must. */
-import { readFileSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from '../fault.js';
 import { type GitHead, HostError } from '../host.js';
+import { realPath } from '../paths.js';
 import { isCommit } from './names.js';
 import { run } from './run.js';
 
@@ -48,6 +49,48 @@ function isBare(folder: string): boolean {
   return ['HEAD', 'objects', 'refs'].every(
     (name) => statSync(resolve(folder, name), { throwIfNoEntry: false }) !== undefined,
   );
+}
+
+/** What the files of a repository say, if it is as plain as can be. */
+interface Plain {
+  topLevel: string;
+  commonDir: string;
+  shallow: boolean;
+  head: GitHead;
+}
+
+/** What may make of a repository something else than its files look like, in its settings. */
+const UNUSUAL =
+  /worktree|extensions|\bbare\b(?!\s*=\s*false\s*$)|repositoryformatversion(?!\s*=\s*0\s*$)/im;
+
+/**
+ * The repository of which a folder is the top, where it is of this user and nothing about it is
+ * unusual; else git has to be asked.
+ */
+export function plainRepository(
+  folder: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Plain | undefined {
+  try {
+    const topLevel = realPath(folder);
+    const own = resolve(topLevel, '.git');
+    // Where another owns it, git wants to be told that this is right; for root by sudo as well.
+    if (env.SUDO_UID !== undefined || ![topLevel, own].every(isOwnFolder)) return undefined;
+    if (!['objects', 'refs'].every((name) => isOwnFolder(resolve(own, name)))) return undefined;
+    const config = read(resolve(own, 'config'));
+    if (config === undefined || UNUSUAL.test(config)) return undefined;
+    const head = fromFiles(topLevel);
+    if (head === null || head === undefined) return undefined;
+    const shallow = statSync(resolve(own, 'shallow'), { throwIfNoEntry: false });
+    return { topLevel, commonDir: own, shallow: shallow !== undefined, head };
+  } catch {
+    return undefined;
+  }
+}
+
+function isOwnFolder(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isDirectory() === true && found.uid === process.geteuid?.();
 }
 
 /** The folder with HEAD, of the repository that a folder is in; `null` where it is in none. */

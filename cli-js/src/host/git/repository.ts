@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { HostError } from '../host.js';
 import type { Branch, Git, Pair, Repository } from './git.js';
-import { askGit, gitFolder, gitHead } from './head.js';
+import { askGit, gitFolder, gitHead, plainRepository } from './head.js';
 import { checkCommits } from './names.js';
 import { ask, failed, parts, run } from './run.js';
 
@@ -19,6 +19,8 @@ const ASKED = [
 
 /** See {@link Git.repository}. */
 export async function repository(folder: string): Promise<Repository | undefined> {
+  const plain = plainRepository(folder, process.env);
+  if (plain !== undefined) return { ...plain, prefix: '', bare: false, unborn: false };
   let ran: Awaited<ReturnType<Git['run']>>;
   try {
     ran = await run(folder, ASKED);

@@ -56,10 +56,10 @@ function commandOf(args: readonly string[]): string {
 export function launch(
   folder: string,
   args: readonly string[],
-  { env, input, steps }: GitOptions = {},
+  { env, ...options }: GitOptions = {},
 ): Promise<Spawned> {
   const help = 'install git 2.38 or newer and make sure that it is in PATH';
-  return spawnProgram('git', args, { folder, env: environment(env), input, steps, help });
+  return spawnProgram('git', args, { folder, env: environment(env), help, ...options });
 }
 
 /**
