@@ -299,7 +299,7 @@ export function registryKey({ facts, layout }: Board): string {
 /** Whether any worktree is being made: most of the time none is, and nothing has to be asked. */
 export function isAnyBegun(host: Host): boolean {
   const bytes = host.readIfThere(registryFile(host));
-  return bytes !== undefined && Buffer.from(bytes).includes('"provisioning"');
+  return bytes !== undefined && utf8Of(bytes).includes('"provisioning"');
 }
 
 function registryFile(host: Host): string {

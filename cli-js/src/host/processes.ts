@@ -103,6 +103,9 @@ function machineId(): string {
   return '-';
 }
 
+/** The states of a process that has ended. */
+const DEAD = ['Z', 'X', 'x'];
+
 /** What the kernel says about a process. */
 interface Stat {
   parent: number;
@@ -127,9 +130,9 @@ export function statOf(pid: number): Stat | undefined {
   const [state = '', parent = '', , session = ''] = fields;
   const threads = fields[17];
   const ticks = fields[19];
-  if (ticks === undefined || !/^\d+$/.test(ticks)) return undefined;
+  if (ticks === undefined || !(Number(ticks) >= 0)) return undefined;
   // A process whose first thread has ended shows as a zombie while its other threads work on.
-  const isDead = /[ZXx]/.test(state) && !(Number(threads) > 1);
+  const isDead = DEAD.includes(state) && !(Number(threads) > 1);
   return { parent: Number(parent), leads: Number(session) === pid, ticks, isDead };
 }
 

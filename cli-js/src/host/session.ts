@@ -72,7 +72,8 @@ function ofProc(pid: number): Ancestor | undefined {
   if (stat === undefined) return undefined;
   // Command lines may be megabytes long; the beginning tells what it is.
   const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8').slice(0, 4096);
-  const args = text.replace(/\0+$/, '').split('\0');
+  const args = text.split('\0');
+  while (args.length > 1 && args.at(-1) === '') args.pop();
   return args[0] === '' ? undefined : { parent: stat.parent, leads: stat.leads, args };
 }
 
@@ -94,9 +95,10 @@ const WRAPPERS = new Set([
   ...['timeout', 'env', 'nice', 'ionice', 'sudo', 'doas', 'time', 'xargs', 'setsid', 'nohup'],
   ...['stdbuf', 'taskset', 'make', 'gmake', 'just', 'task', 'uv', 'poetry', 'mise', 'direnv'],
 ]);
-/** `npm`, `npm-cli.js`, `yarn-4.1.0.cjs` … */
-const RUNNER =
-  /^(?:npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|bunx)(?:-cli)?(?:-\d[\w.]*?)?(?:\.[cm]?js)?$/;
+const RUNNERS = ['npm', 'npx', 'pnpm', 'pnpx', 'yarn', 'yarnpkg', 'corepack', 'bunx'];
+/** What follows in `npm`, `npm-cli.js`, `yarn-4.1.0.cjs` … */
+const ENDING = /^(?:-cli)?(?:-\d[\w.]*?)?(?:\.[cm]?js)?$/;
+const TITLES = ['npm ', 'npx ', 'pnpm ', 'yarn '];
 
 function isInit([program = '']: readonly string[]): boolean {
   return INITS.has(nameOf(program));
@@ -114,15 +116,23 @@ export function isPassing(args: readonly string[]): boolean {
   if (name === 'busybox') return isPassing(rest);
   if (SHELLS.has(name)) return runsOneCommand(rest);
   if (WRAPPERS.has(name)) return true;
-  // A runner that has given itself a title: `npm exec okstra`.
-  if (RUNNER.test(name) || /^(?:npm|npx|pnpm|yarn) /.test(program)) return true;
+  // Some give themselves a title: `npm exec okstra`.
+  if (isRunner(name) || TITLES.some((title) => program.startsWith(title))) return true;
   if (name === 'bun') return rest[0] === 'x' || (rest[0] === 'run' && !isFile(rest[1]));
-  return ['node', 'nodejs'].includes(name) && RUNNER.test(nameOf(scriptOf(rest) ?? ''));
+  return ['node', 'nodejs'].includes(name) && isRunner(nameOf(scriptOf(rest) ?? ''));
+}
+
+/** Nearly nothing is one, and an expression has to be compiled before it is first used. */
+function isRunner(name: string): boolean {
+  return RUNNERS.some(
+    (runner) => name.startsWith(runner) && ENDING.test(name.slice(runner.length)),
+  );
 }
 
 /** The file name without the dash of a login shell. */
 function nameOf(program: string): string {
-  return program.slice(program.lastIndexOf('/') + 1).replace(/^-/, '');
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  return name.startsWith('-') ? name.slice(1) : name;
 }
 
 /** Whether the shell was given a command (`-c`, `-lc`), not a script or a person. */
