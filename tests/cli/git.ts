@@ -1,7 +1,6 @@
 /** A repository in memory: commits with parents, branches, worktrees, and what goes wrong. */
 import type {
   Added,
-  BegunBranch,
   Branch,
   Cleaned,
   Collected,
@@ -142,10 +141,6 @@ export class GitWorld implements Git {
   async status(folder: string): Promise<Status> {
     const found = { ...CLEAN, ...this.dirt.get(folder) };
     return { ...found, clean: !this.dirt.has(folder) };
-  }
-
-  beginBranch(): BegunBranch {
-    return { create: async () => ({ status: 0, stdout: Buffer.alloc(0), stderr: '' }), drop() {} };
   }
 
   async addWorktree(

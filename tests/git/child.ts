@@ -7,12 +7,7 @@ const wanted = JSON.parse(process.argv[2] ?? '');
 
 async function attempt(): Promise<unknown> {
   try {
-    const begun = git.beginBranch(wanted.repository, wanted.branch);
-    try {
-      return await git.addWorktree({ ...wanted, begun });
-    } finally {
-      begun.drop();
-    }
+    return await git.addWorktree(wanted);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     return { reason: error.reason, path: error.path, message: error.message };

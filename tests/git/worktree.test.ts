@@ -224,64 +224,6 @@ describe('a name that is taken', () => {
   });
 });
 
-describe('a git that waits to make a branch', () => {
-  it('makes it when it is told to', async () => {
-    const repo = new Repo();
-    const wanted = stage(repo);
-    const begun = host.beginBranch(repo.path, wanted.branch);
-    repo.commit({ later: '' });
-    expect(repo.health()).toEqual(CLEAN);
-    expect(await host.addWorktree({ ...wanted, begun })).toEqual({ created: true });
-    begun.drop();
-    expect(git(wanted.path, 'rev-parse', 'HEAD')).toBe(wanted.base);
-    expect(repo.health()).toEqual({ worktrees: 2, branches: [wanted.branch, 'main'] });
-  });
-
-  it('makes none and ends when it is let go', async () => {
-    const repo = new Repo();
-    const { branch, base } = stage(repo);
-    const begun = host.beginBranch(repo.path, branch);
-    begun.drop();
-    // Told afterwards it does nothing any more; its end is what is waited for.
-    expect(await begun.create(base)).toMatchObject({ status: 0, stderr: '' });
-    expect(repo.health()).toEqual(CLEAN);
-  });
-
-  it('does not make one that somebody else has made meanwhile', async () => {
-    const repo = new Repo();
-    const wanted = stage(repo);
-    const begun = host.beginBranch(repo.path, wanted.branch);
-    git(repo.path, 'branch', wanted.branch);
-    expect(await fault(host.addWorktree({ ...wanted, begun }))).toMatchObject({
-      reason: 'exists',
-      message: 'there is a branch of that name',
-    });
-    expect(repo.health()).toEqual({ worktrees: 1, branches: [wanted.branch, 'main'] });
-  });
-
-  it('tries again where a lock of another git was in its way', async () => {
-    const repo = new Repo();
-    const wanted = stage(repo, 'feat-s1');
-    const lock = join(repo.path, '.git/refs/heads/feat-s1.lock');
-    writeFileSync(lock, '');
-    const begun = host.beginBranch(repo.path, wanted.branch);
-    setTimeout(() => rmSync(lock), 100);
-    expect(await host.addWorktree({ ...wanted, begun })).toEqual({ created: true });
-    expect(repo.health()).toEqual({ worktrees: 2, branches: [wanted.branch, 'main'] });
-  });
-
-  it('says when there is none', async () => {
-    const repo = new Repo();
-    const gone = { ...stage(repo), repository: join(repo.path, 'gone') };
-    const begun = host.beginBranch(gone.repository, gone.branch);
-    expect(await fault(host.addWorktree({ ...gone, begun }))).toMatchObject({
-      reason: 'missing',
-      path: gone.repository,
-      message: 'no such folder',
-    });
-  });
-});
-
 describe('what fails half-way', () => {
   it('is undone when the work after it fails', async () => {
     const repo = new Repo();

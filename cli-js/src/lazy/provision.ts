@@ -1,5 +1,4 @@
 /** Claims that get a worktree of their own, and what git says of it when they end. */
-
 import type {
   BaseAnswer,
   BeginRequest,
@@ -30,7 +29,7 @@ import { okstraFolder, readObject } from '../cli/project.js';
 import { about, isPlanError, say, sayOf } from '../cli/talk.js';
 import { utf8Of } from '../cli/text.js';
 import { carryOut } from '../host/effects.js';
-import type { BegunBranch, Git, Links, NewWorktree } from '../host/git/git.js';
+import type { Git, Links, NewWorktree } from '../host/git/git.js';
 import { HostError } from '../host/host.js';
 import type { Prepared } from './handoff.js';
 
@@ -79,8 +78,6 @@ export async function claimInWorktree(board: Board, wanted: Wanted): Promise<Dec
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error;
       if (round === ROUNDS) throw error.cause;
-    } finally {
-      chosen.begun?.drop();
     }
   }
 }
@@ -177,8 +174,6 @@ interface Chosen {
   /** What is written into the registry. */
   begin: BeginRequest;
   syncDirs: string[];
-  /** The git that waits to make the branch; none where an earlier claim may have left one. */
-  begun: BegunBranch | undefined;
   /** What the registry said of the stage before. */
   before: StageWorktree | undefined;
   /** Whether something is there that an earlier claim left when it was killed. */
@@ -197,7 +192,8 @@ async function choose(
   repository: Promise<Root>,
   wanted: Wanted,
 ): Promise<Chosen | { held: Decided<ClaimAnswer> } | undefined> {
-  const { host } = board.context;
+  const { context, api, facts } = board;
+  const { host } = context;
   const { request } = wanted;
   readAgain(board);
   const home = slashes(host.realPath(host.home()));
@@ -209,20 +205,7 @@ async function choose(
     return { held };
   }
   const claim = held.answer;
-  return reserve(board, git, await repository, claim, home, request.claim_id);
-}
-
-/** Reserves the stage that was chosen, under the ledger's lock. */
-async function reserve(
-  board: Board,
-  git: Git,
-  root: Root,
-  claim: ClaimAnswer,
-  home: string,
-  claim_id: string,
-): Promise<Chosen> {
-  const { context, api, facts } = board;
-  const { host } = context;
+  const root = await repository;
   const { stage } = claim;
   const key = registryKey(board);
   const registered = readRegistry(board, home).tasks.find(({ task_key }) => task_key === key);
@@ -241,57 +224,48 @@ async function reserve(
     plan_path: board.layout.plan_path,
     prefix: places.prefix,
   };
-  const before = registered?.stages.find((entry) => entry.stage === stage);
-  const remains = before?.state === 'provisioning';
   const start = registered?.implementation_base ?? root.head;
-  // What an earlier claim has left is taken away first, which waits for every git at work there.
-  const begun = remains ? undefined : git.beginBranch(root.folder, places.branch);
-  try {
-    await startsThere(board, git, root, start);
-    const heads = await headsOf(board, git, root, claim.depends_on);
-    const base = api.stageBase({ stage, implementation_base: start, dependencies: heads });
-    const process = host.ownProcess();
-    const { session } = facts.caller ?? {};
-    const begin: BeginRequest = {
-      task,
-      stage,
-      path: places.path,
-      branch: places.branch,
-      // Of a merge it is known only once that is made.
-      ...(base.kind === 'commit' ? { base: base.commit } : {}),
-      implementation_base: start,
-      claim_id,
-      by: {
-        host: host.hostName(),
-        pid: process.pid,
-        pid_start: process.pid_start ?? '',
-        ...(session === undefined ? {} : { session }),
-      },
-      now: host.now(),
-      sync_dirs: settings.syncDirs,
-    };
-    // What an earlier claim's worktree began with stays known, whatever becomes of this one.
-    const known = begin.base ?? before?.base ?? undefined;
-    await changeRegistry(board, home, (it) =>
-      api.registryBegin(it, known === undefined ? begin : { ...begin, base: known }),
-    );
-    return {
-      root,
-      claim,
-      heads,
-      home,
-      task,
-      begin,
-      syncDirs: settings.syncDirs,
-      begun,
-      before,
-      remains,
-      first: registered?.implementation_base == null,
-    };
-  } catch (error) {
-    begun?.drop();
-    throw error;
-  }
+  await startsThere(board, git, root, start);
+  const heads = await headsOf(board, git, root, claim.depends_on);
+  const base = api.stageBase({ stage, implementation_base: start, dependencies: heads });
+  const process = host.ownProcess();
+  const { session } = facts.caller ?? {};
+  const begin: BeginRequest = {
+    task,
+    stage,
+    path: places.path,
+    branch: places.branch,
+    // Of a merge it is known only once that is made.
+    ...(base.kind === 'commit' ? { base: base.commit } : {}),
+    implementation_base: start,
+    claim_id: request.claim_id,
+    by: {
+      host: host.hostName(),
+      pid: process.pid,
+      pid_start: process.pid_start ?? '',
+      ...(session === undefined ? {} : { session }),
+    },
+    now: host.now(),
+    sync_dirs: settings.syncDirs,
+  };
+  const before = registered?.stages.find((entry) => entry.stage === stage);
+  // What an earlier claim's worktree began with stays known, whatever becomes of this one.
+  const known = begin.base ?? before?.base ?? undefined;
+  await changeRegistry(board, home, (it) =>
+    api.registryBegin(it, known === undefined ? begin : { ...begin, base: known }),
+  );
+  return {
+    root,
+    claim,
+    heads,
+    home,
+    task,
+    begin,
+    syncDirs: settings.syncDirs,
+    before,
+    remains: before?.state === 'provisioning',
+    first: registered?.implementation_base == null,
+  };
 }
 
 /** Refuses a wished start that the one which is fixed has nothing to do with. */
@@ -336,7 +310,7 @@ async function provision(
   const links: Links = { project: root.folder, worktree: folder, dirs: syncDirs };
   try {
     const { base, open } = await startOf(board, git, chosen, wanted);
-    const tree = { repository: root.folder, path, branch, base, links, begun: chosen.begun };
+    const tree = { repository: root.folder, path, branch, base, links };
     if (chosen.remains) chosen.remains = !(await isCleaned(git, tree, before?.base ?? base));
     let made: Decided<ClaimAnswer> | undefined;
     const recorded = async (base_commit: string) => {

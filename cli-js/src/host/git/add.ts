@@ -9,10 +9,10 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { explain, OWN } from '../fault.js';
 import { HostError } from '../host.js';
 import { cleanHalf } from './clean.js';
-import type { Added, BegunBranch, GitOptions, GitRun, NewWorktree, Worktree } from './git.js';
+import type { Added, GitRun, NewWorktree, Worktree } from './git.js';
 import { checkBranch, checkCommits } from './names.js';
 import { ancestor, repository } from './repository.js';
-import { failed, insist, run } from './run.js';
+import { failed, insist } from './run.js';
 import { isHalf, worktreeAt, worktrees } from './worktrees.js';
 
 /** See {@link Git.addWorktree}. */
@@ -45,48 +45,16 @@ function isTaken(path: string): boolean {
   }
 }
 
-/** See {@link Git.beginBranch}. */
-export function beginBranch(folder: string, branch: string): BegunBranch {
-  checkBranch(branch);
-  let tell: (step: string | undefined) => void = () => {};
-  const create = new Promise<string | undefined>((resolve) => {
-    tell = resolve;
-  });
-  const ran = run(folder, branchArgs(branch), branchOptions(create));
-  // Whoever creates the branch hears of it.
-  ran.catch(() => {});
-  return {
-    create(base) {
-      tell(branchStep(branch, base));
-      return ran;
-    },
-    drop: () => tell(undefined),
-  };
-}
-
-/** The name in the arguments is what `isAtWork` knows it by. */
-function branchArgs(branch: string): string[] {
-  return ['update-ref', '-m', `okstra: a stage begins on refs/heads/${branch}`, '--stdin'];
-}
-
 /**
- * Git is told only once it has answered. One that comes to run only after this process was killed
- * makes no branch: whoever cleans up has looked by then, and sees one that runs.
+ * Makes the branch; `false` where there is one of that name. Git is told which only once it runs:
+ * one that came to run after this process was killed would make it when whoever cleans up has
+ * looked already. One that runs is seen by its arguments.
  */
-function branchOptions(create: string | Promise<string | undefined>): GitOptions {
-  return { steps: ['start\n', create], until: 'commit: ok' };
-}
-
-function branchStep(branch: string, base: string): string {
-  return `create refs/heads/${branch} ${base}\nprepare\ncommit\n`;
-}
-
-/** Makes the branch; `false` where there is one of that name. */
-async function makeBranch(wanted: NewWorktree): Promise<boolean> {
-  const { repository: folder, branch, base, begun } = wanted;
-  const args = branchArgs(branch);
-  const options = branchOptions(branchStep(branch, base));
-  const ran = await insist(folder, args, options, begun?.create(base));
+async function makeBranch({ repository: folder, branch, base }: NewWorktree): Promise<boolean> {
+  const ref = `refs/heads/${branch}`;
+  // The name in the arguments is what `isAtWork` knows it by.
+  const args = ['update-ref', '-m', `okstra: a stage begins on ${ref}`, '--stdin'];
+  const ran = await insist(folder, args, { input: `create ${ref} ${base}\n`, alone: true });
   if (ran.status === 0) return true;
   if (/: reference already exists/.test(ran.stderr)) return false;
   const other = /: '(refs\/heads\/[^']+)' exists; cannot create/.exec(ran.stderr)?.[1];
@@ -123,7 +91,7 @@ async function makeWorktree(wanted: NewWorktree): Promise<string | undefined> {
     path,
     branch,
   ];
-  const ran = await insist(folder, args);
+  const ran = await insist(folder, args, { alone: true });
   if (ran.status === 0) return undefined;
   if (!/^fatal: /m.test(ran.stderr) && (await isWhole(wanted))) {
     const said = ran.stderr.trim().replace(/\s+/g, ' ');

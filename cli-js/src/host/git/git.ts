@@ -6,7 +6,7 @@
  * Paths that are not UTF-8 lose what cannot be read of them.
  */
 import type { GitHead } from '../host.js';
-import type { Spawned, Steps } from '../spawn.js';
+import type { Spawned } from '../spawn.js';
 
 export interface Git {
   /**
@@ -40,11 +40,6 @@ export interface Git {
    */
   status(folder: string, ignore?: readonly string[]): Promise<Status>;
 
-  /**
-   * Starts the git that will make a branch, while it is still to be decided whether and where: it
-   * takes some milliseconds to start. It does nothing before it is told to, and ends with us.
-   */
-  beginBranch(folder: string, branch: string): BegunBranch;
   /**
    * Makes a branch at `base` and a worktree on it, then does `work`; where any of it fails, all is
    * undone: worktree, branch, folder and git's entry. Waits for others only where git's lock files
@@ -147,10 +142,8 @@ export interface GitOptions {
   env?: Readonly<Record<string, string>>;
   /** What git reads on standard input. */
   input?: string | Uint8Array;
-  /** Instead of `input`: pieces, each after the first once git has answered with a line. */
-  steps?: Steps;
-  /** The line after which all is done: how git ends is not waited for. */
-  until?: string;
+  /** Nothing else is done until it has ended: for a command that has nothing else to do. */
+  alone?: boolean;
 }
 
 export type GitRun = Spawned;
@@ -213,16 +206,6 @@ export interface NewWorktree {
   base: string;
   /** What `work` links into it: taken out before git removes it again. */
   links?: Links | undefined;
-  /** The git that has been started to make the branch. */
-  begun?: BegunBranch | undefined;
-}
-
-/** A git that waits for the word to make a branch. */
-export interface BegunBranch {
-  /** Says the word; answers how that ended. Once only. */
-  create(base: string): Promise<GitRun>;
-  /** Lets it go without a branch; nothing where it has made one. */
-  drop(): void;
 }
 
 export interface Added {

@@ -1,5 +1,5 @@
 /** See {@link Git}. */
-import { addWorktree, beginBranch } from './add.js';
+import { addWorktree } from './add.js';
 import { cleanHalf } from './clean.js';
 import { collect, collectors } from './collect.js';
 import { mergeCommits, mergeForecast } from './forecast.js';
@@ -24,7 +24,6 @@ export const git: Git = {
   branches,
   worktrees,
   status,
-  beginBranch,
   addWorktree,
   removeWorktree,
   cleanHalf,

@@ -1,6 +1,6 @@
 /** Running git: its arguments are an array, never a line for a shell. */
 import { HostError } from '../host.js';
-import { type Spawned, spawnProgram } from '../spawn.js';
+import { type Spawned, spawnProgram, spawnProgramNow } from '../spawn.js';
 import type { GitOptions, GitRun } from './git.js';
 
 /**
@@ -53,13 +53,14 @@ function commandOf(args: readonly string[]): string {
 }
 
 /** Runs git without a look at what it is asked to do. */
-export function launch(
+export async function launch(
   folder: string,
   args: readonly string[],
-  { env, ...options }: GitOptions = {},
+  { env, input, alone }: GitOptions = {},
 ): Promise<Spawned> {
   const help = 'install git 2.38 or newer and make sure that it is in PATH';
-  return spawnProgram('git', args, { folder, env: environment(env), help, ...options });
+  const spawned = alone === true ? spawnProgramNow : spawnProgram;
+  return spawned('git', args, { folder, env: environment(env), input, help });
 }
 
 /**
@@ -108,26 +109,19 @@ function helpOf({ stderr, status }: GitRun): string {
 /** Milliseconds before the tries after the first, which a lock of another git has to outlast. */
 const PAUSES = [20, 40, 80, 160, 320, 640, 1280, 2000];
 
-/**
- * Runs git again while another git is in the middle of what it needs, and only then.
- *
- * @param first the first try, where it is under way.
- */
+/** Runs git again while another git is in the middle of what it needs, and only then. */
 export async function insist(
   folder: string,
   args: readonly string[],
   options: GitOptions = {},
-  first = run(folder, args, options),
 ): Promise<GitRun> {
-  let next = first;
   for (const pause of PAUSES) {
-    const ran = await next;
+    const ran = await run(folder, args, options);
     if (ran.status === 0 || (lockIn(ran) === undefined && !vanished(ran))) return ran;
     // Not all at the same moment again.
     await sleep(pause * (0.5 + Math.random()));
-    next = run(folder, args, options);
   }
-  const ran = await next;
+  const ran = await run(folder, args, options);
   const lock = ran.status === 0 ? undefined : lockIn(ran);
   if (lock === undefined) return ran;
   const help = 'wait until that git has ended; if none runs any more: `okstra worktree repair`';
