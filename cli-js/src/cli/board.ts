@@ -296,10 +296,24 @@ export function registryKey({ facts, layout }: Board): string {
   return `${project}:plans:${layout.plan_path.replace(/\.md$/, '')}`;
 }
 
-/** Whether any worktree is being made: most of the time none is, and nothing has to be asked. */
-export function isAnyBegun(host: Host): boolean {
+/**
+ * Whether any worktree may be being made by another than a claim: most of the time none is, and
+ * nothing has to be asked.
+ */
+export function isAnyBegun(host: Host, but?: string): boolean {
   const bytes = host.readIfThere(registryFile(host));
-  return bytes !== undefined && utf8Of(bytes).includes('"provisioning"');
+  const text = bytes === undefined ? '' : utf8Of(bytes);
+  if (!text.includes('"provisioning"')) return false;
+  if (but === undefined) return true;
+  try {
+    const { tasks } = JSON.parse(text) as { tasks: { stages: Record<string, unknown>[] }[] };
+    return tasks.some(({ stages }) =>
+      stages.some(({ state, claimId }) => state === 'provisioning' && claimId !== but),
+    );
+  } catch {
+    // What is wrong with it the core says.
+    return true;
+  }
 }
 
 function registryFile(host: Host): string {
@@ -310,7 +324,7 @@ function registryFile(host: Host): string {
 function reserved(board: Board, claimId: string | undefined): number[] {
   const { host } = board.context;
   const path = registryFile(host);
-  const bytes = isAnyBegun(host) ? host.readIfThere(path) : undefined;
+  const bytes = isAnyBegun(host, claimId) ? host.readIfThere(path) : undefined;
   if (bytes === undefined) return [];
   const { caller } = board.facts;
   const facts = {
