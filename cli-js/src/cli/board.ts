@@ -73,8 +73,11 @@ export interface Wants {
   root?: string;
   /** The plan's text, where it is another than on disk. */
   text?: string;
-  /** Begins what takes its time in other processes, before the core is loaded. */
-  begin?: (root: string | undefined) => void;
+  /**
+   * Begins what takes its time in other processes, before the core is loaded; answers the commit of
+   * the project, if it comes to know that.
+   */
+  begin?: (root: string | undefined) => Board['head'];
   /** The key of the task, where it is known. */
   taskKey?: string;
   /**
@@ -108,8 +111,9 @@ export function openBoard(values: BoardValues, context: Context, wants: Wants = 
   const bytes = wants.text === undefined ? host.readFile(name) : Buffer.from(wants.text);
   const plan = slashes(host.realPath(name));
   const root = wants.root ?? known ?? projectRootOf(host, plan);
-  wants.begin?.(root);
-  const head = wants.git === true && root !== undefined ? host.gitHead(root) : undefined;
+  const begun = wants.begin?.(root);
+  const asked = wants.git === true && root !== undefined && begun === undefined;
+  const head = asked ? host.gitHead(root) : begun;
   const api = context.api(bytes.length);
   const layout = api.planLayout(plan, root);
   const session = values.session ?? host.env.OKSTRA_SESSION ?? host.env.CLAUDE_CODE_SESSION_ID;

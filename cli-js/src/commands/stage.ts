@@ -122,7 +122,10 @@ const claim = command({
     const begin = (root: string | undefined) => {
       looked = root === undefined ? undefined : git?.repository(root);
       // Its refusal is heard when the answer is needed.
-      looked?.catch(() => {});
+      return looked?.then(
+        (repository) => repository?.head,
+        () => undefined,
+      );
     };
     const board = openBoard(values, context, { acts: true, git: true, begin });
     const request = {

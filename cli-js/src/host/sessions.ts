@@ -4,7 +4,6 @@
  * it is neither locked nor synced, and what cannot be read of it is passed over.
  */
 import {
-  appendFileSync,
   closeSync,
   mkdirSync,
   openSync,
@@ -13,6 +12,7 @@ import {
   statSync,
   unlinkSync,
   utimesSync,
+  writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf, explain, OWN } from './fault.js';
@@ -117,7 +117,12 @@ export function noteSession(env: Environment, session: string, note: Note): void
   const file = sessionFile(env, session);
   try {
     mkdirSync(dirname(file), { recursive: true });
-    appendFileSync(file, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+    const handle = openSync(file, 'a', 0o600);
+    try {
+      writeSync(handle, `${JSON.stringify(note)}\n`);
+    } finally {
+      closeSync(handle);
+    }
   } catch (error) {
     if (codeOf(error) !== 'ENAMETOOLONG') throw explain(error, file, OWN);
   }
