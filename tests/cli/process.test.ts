@@ -375,7 +375,8 @@ process.on('exit', () => {
   const native = process.moduleLoadList
     .filter((name) => name.startsWith('NativeModule ') && !before.has(name))
     .map((name) => name.slice(13));
-  require('node:fs').writeSync(1, JSON.stringify({ native, files: Object.keys(require.cache) }));
+  const files = (it) => [it.filename, ...it.children.flatMap(files)];
+  require('node:fs').writeSync(1, JSON.stringify({ native, files: files(module) }));
 });
 process.argv.splice(1, 1);
 require(process.argv[1]);
@@ -384,7 +385,7 @@ require(process.argv[1]);
     const { stdout } = spawnSync(
       process.execPath,
       ['list.cjs', BIN, 'plan', 'check', join(folder, 'p.md')],
-      // By Node's own loader, which lists what it loads.
+      // Without kept code each bundle is a module that knows who loaded it.
       { cwd: folder, encoding: 'utf8', env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' } },
     );
     const { native, files } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {
