@@ -173,6 +173,13 @@ describe('a repository', () => {
     expect(await host.repository(empty)).toMatchObject({ head: undefined, unborn: true });
   });
 
+  it('is refused where its path has a line break, in which git gives its answers', async () => {
+    const repo = new Repo();
+    const path = `${place()}\nx`;
+    renameSync(repo.path, path);
+    expect((await fault(host.repository(path))).message).toBe('a line break in the path');
+  });
+
   it('is shallow', async () => {
     const repo = new Repo();
     const old = repo.head;
@@ -265,6 +272,35 @@ describe('a repository', () => {
       },
     ],
     [
+      'with the branches of another one',
+      ({ path }) => {
+        const other = new Repo();
+        other.commit({ other: '' });
+        writeFileSync(join(path, '.git/commondir'), `${other.path}/.git\n`);
+        return undefined;
+      },
+    ],
+    [
+      'whose HEAD is a link',
+      ({ path }) => {
+        rmSync(join(path, '.git/HEAD'));
+        symlinkSync('refs/heads/main', join(path, '.git/HEAD'));
+        return undefined;
+      },
+    ],
+    ...[
+      'ref: refs/heads/a.lock',
+      'ref: refs/heads/./main',
+      ' ref: refs/heads/main',
+      'ref: refs/heads/a b',
+    ].map((head): [string, (repo: Repo) => undefined] => [
+      `with the HEAD '${head}'`,
+      ({ path }) => {
+        writeFileSync(join(path, '.git/HEAD'), `${head}\n`);
+        return undefined;
+      },
+    ]),
+    [
       'of a later form',
       (repo) => {
         repo.git('config', 'core.repositoryFormatVersion', '9');
@@ -299,8 +335,11 @@ describe('a repository', () => {
     const found = await host.repository(path);
     const { commonDir, bare, shallow, topLevel } = found ?? {};
     expect([commonDir, `${bare}`, `${shallow}`, topLevel]).toEqual(said);
-    const { stdout } = spawnSync('git', ['-C', path, 'rev-parse', 'HEAD'], { encoding: 'utf8' });
-    expect(found?.head?.commit).toBe(stdout.trim());
+    const head = spawnSync('git', ['-C', path, 'rev-parse', 'HEAD'], { encoding: 'utf8' });
+    expect(found?.head?.commit).toBe(head.status === 0 ? head.stdout.trim() : undefined);
+    const on = spawnSync('git', ['-C', path, 'symbolic-ref', '-q', 'HEAD'], { encoding: 'utf8' });
+    const ref = on.status === 0 ? on.stdout.trim().replace('refs/heads/', '') : null;
+    expect(found?.head?.branch).toBe(head.status === 0 ? ref : undefined);
   });
 
   it('has a tree, clean or not', async () => {

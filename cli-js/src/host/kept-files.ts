@@ -108,14 +108,16 @@ export class KeptFiles {
 
   /** Reads a file that code is or will be of. */
   source(path: string): Source {
+    // The process may stand still at any moment, so what is told from now on is told by this time.
+    const now = Date.now();
     const fd = openSync(path, 'r');
     try {
-      const bytes = part(fd, fstatSync(fd).size);
-      // Looked at afterwards: what is written from now on is another state.
-      const { dev, ino, size, mtimeMs, ctimeMs } = fstatSync(fd);
-      const isSettled = Date.now() - Math.max(mtimeMs, ctimeMs) > TICK_MS;
-      const state = this.sum(Buffer.from([dev, ino, size, mtimeMs, ctimeMs].join()));
-      return { bytes, state: isSettled ? state : 0 };
+      const before = fstatSync(fd);
+      const bytes = part(fd, before.size);
+      const state = stateOf(before);
+      const isSettled = now - Math.max(before.mtimeMs, before.ctimeMs) > TICK_MS;
+      const isSame = stateOf(fstatSync(fd)) === state;
+      return { bytes, state: isSettled && isSame ? this.sum(Buffer.from(state)) : 0 };
     } finally {
       closeSync(fd);
     }
@@ -159,6 +161,11 @@ export class KeptFiles {
       if (fd !== undefined) closeSync(fd);
     }
   }
+}
+
+/** What tells a file from all others and from what it was before it was last written to. */
+function stateOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return [dev, ino, size, mtimeMs, ctimeMs].join();
 }
 
 /** A number as so many digits. */

@@ -64,7 +64,7 @@ async function makeBranch({ repository: folder, branch, base }: NewWorktree): Pr
     throw new HostError('exists', branch, `there is a branch ${name}`, help);
   }
   if (/nonexistent object|not a valid SHA1/.test(ran.stderr)) throw await noBase(folder, base);
-  throw failed(folder, args, ran);
+  throw failed(folder, args.slice(0, 1), ran);
 }
 
 async function noBase(folder: string, base: string): Promise<HostError> {

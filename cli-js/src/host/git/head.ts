@@ -27,12 +27,15 @@ function fromFiles(folder: string): GitHead | null | undefined {
   try {
     const own = gitFolder(folder);
     if (own === null) return isBare(folder) ? undefined : null;
-    const head = read(resolve(own, 'HEAD'))?.trim();
+    const file = resolve(own, 'HEAD');
+    // As git made it once: a link to the branch's file, whose commit it is no detached head of.
+    if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+    const head = read(file)?.trimEnd();
     if (head === undefined) return undefined;
     if (isCommit(head)) return { commit: head, branch: null };
     const branch = /^ref: (refs\/heads\/(.+))$/.exec(head);
     const [, ref = '', name = ''] = branch ?? [];
-    if (branch === null || ref.includes('..')) return undefined;
+    if (branch === null || ODD.test(ref)) return undefined;
     // A worktree has a HEAD of its own; the branches are those of the repository.
     const common = read(resolve(own, 'commondir'))?.trim();
     const shared = common === undefined ? own : resolve(own, common);
@@ -59,6 +62,10 @@ interface Plain {
   head: GitHead;
 }
 
+/** What git has in no name of a branch, or only in a name that leads elsewhere. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const ODD = /\.\.|\/\.|\.\/|\/\/|@\{|\.lock(?:\/|$)|[/.]$|[\u0000- ~^:?*[\\\u007f]/;
+
 /** What may make of a repository something else than its files look like, in its settings. */
 const UNUSUAL =
   /worktree|extensions|\bbare\b(?!\s*=\s*false\s*$)|repositoryformatversion(?!\s*=\s*0\s*$)/im;
@@ -77,6 +84,8 @@ export function plainRepository(
     // Where another owns it, git wants to be told that this is right; for root by sudo as well.
     if (env.SUDO_UID !== undefined || ![topLevel, own].every(isOwnFolder)) return undefined;
     if (!['objects', 'refs'].every((name) => isOwnFolder(resolve(own, name)))) return undefined;
+    // With the branches of another one; a path with a line break git cannot tell us.
+    if (read(resolve(own, 'commondir')) !== undefined || topLevel.includes('\n')) return undefined;
     const config = read(resolve(own, 'config'));
     if (config === undefined || UNUSUAL.test(config)) return undefined;
     const head = fromFiles(topLevel);
