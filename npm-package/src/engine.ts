@@ -69,6 +69,15 @@ interface Engine {
   setFlagsFromString(flag: string): void;
 }
 
+/** Node's versions of which the inner parts that are used here are known. */
+const KNOWN_VERSIONS = ['20', '22', '24'];
+
+/** Whether this Node is one of which they are known. */
+export function isKnownNode(): boolean {
+  const [version = ''] = process.versions.node.split('.');
+  return KNOWN_VERSIONS.includes(version);
+}
+
 /**
  * What a module of Node is built upon, which is there already. Node calls that way in deprecated,
  * so its warning is put off for this one call; nothing where it is gone or forbidden, as it is

@@ -365,8 +365,8 @@ describe('Ctrl-C', () => {
 });
 
 describe('start', () => {
-  it('of a check loads nothing it does not need', () => {
-    write('p.md', GOOD);
+  /** What a command loads: Node's own modules, and the files of this package. */
+  function loaded(...words: string[]): { native: string[]; own: string[] } {
     write(
       'list.cjs',
       `
@@ -376,31 +376,54 @@ process.on('exit', () => {
     .filter((name) => name.startsWith('NativeModule ') && !before.has(name))
     .map((name) => name.slice(13));
   const files = (it) => [it.filename, ...it.children.flatMap(files)];
-  require('node:fs').writeSync(1, JSON.stringify({ native, files: files(module) }));
+  require('node:fs').writeSync(1, '#' + JSON.stringify({ native, files: files(module) }));
 });
 process.argv.splice(1, 1);
 require(process.argv[1]);
 `,
     );
+    const env = { ...environment(), OKSTRA_HOME: join(folder, 'home') };
     const { stdout } = spawnSync(
       process.execPath,
-      ['list.cjs', BIN, 'plan', 'check', join(folder, 'p.md')],
+      ['list.cjs', BIN, ...words],
       // Without kept code each bundle is a module that knows who loaded it.
-      { cwd: folder, encoding: 'utf8', env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' } },
+      { cwd: folder, encoding: 'utf8', env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } },
     );
-    const { native, files } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {
+    const { native, files } = JSON.parse(stdout.slice(stdout.lastIndexOf('#') + 1)) as {
       native: string[];
       files: string[];
     };
+    const own = files.filter((file) => file.startsWith(root));
+    return { native, own: own.map((file) => file.slice(root.length)) };
+  }
+
+  it('of a check loads nothing it does not need', () => {
+    write('p.md', GOOD);
+    const { native, own } = loaded('plan', 'check', join(folder, 'p.md'));
     for (const name of ['tty', 'net', 'child_process', 'url', 'worker_threads', 'assert', 'zlib']) {
       expect(native).not.toContain(name);
     }
-    const own = files.filter((file) => file.startsWith(root));
-    expect(own.map((file) => file.slice(root.length))).toEqual([
+    expect(own).toEqual([
       'npm-package/bin/okstra.js',
       'npm-package/dist/cli.cjs',
       'npm-package/dist/main.cjs',
       'npm-package/dist/command-plan.cjs',
     ]);
+  });
+
+  it('of a claim with a worktree does without what takes longest to load', () => {
+    write('p.md', `${GOOD}\n- [x] Approved\n`);
+    write('.gitignore', 'home\n*.okstra\nlist.cjs\n');
+    const git = (...words: string[]) =>
+      spawnSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {
+        cwd: folder,
+      });
+    for (const words of ['init -q', 'add -A', 'commit -qm first']) git(...words.split(' '));
+    const { native, own } = loaded('stage', 'claim', '--plan', 'p.md', '--session', 'a');
+    expect(own).toContain('npm-package/dist/git.cjs');
+    expect(git('worktree', 'list').stdout.toString().split('\n')).toHaveLength(3);
+    // In other versions of Node it is needed.
+    const isKnown = ['20', '22', '24'].includes(process.versions.node.split('.')[0] ?? '');
+    expect(native.includes('child_process')).toBe(!isKnown);
   });
 });

@@ -14,14 +14,12 @@ import { Script } from 'node:vm';
 import {
   compileBy,
   expectShort,
+  isKnownNode,
   optimiseAtOnce,
   withNatives,
 } from '../../../npm-package/src/engine.js';
 import type { KeptFiles, Source } from './kept-files.js';
 import type * as Learning from './learning.js';
-
-/** Node's versions in which V8's functions are known to do what is wanted here. */
-const KNOWN_VERSIONS = ['20', '22', '24'];
 
 /** One way through a command is not the other; after as many runs most have been taken. */
 const LEARNING_RUNS = 3;
@@ -56,8 +54,7 @@ export function keepModules(
   use: string,
   learn: () => typeof Learning,
 ): (cameToAnEnd: boolean) => void {
-  const [version = ''] = process.versions.node.split('.');
-  if (!KNOWN_VERSIONS.includes(version)) return () => {};
+  if (!isKnownNode()) return () => {};
   const learning: Learned[] = [];
   // V8's settings concern all modules of a process: it either learns or it does not.
   let isShort = false;

@@ -1,5 +1,6 @@
 /** Running a program to its end and keeping what it writes. Never through a shell. */
 import { statSync } from 'node:fs';
+import { binding, isKnownNode } from '../../../npm-package/src/engine.js';
 import { codeOf } from './fault.js';
 import { HostError } from './host.js';
 
@@ -33,12 +34,20 @@ export function spawnProgram(
   // Not an import: loading it costs 3 ms.
   const { spawn } = process.getBuiltinModule('node:child_process');
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      cwd: folder,
-      env,
-      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
+    const start = () =>
+      spawn(program, args, {
+        cwd: folder,
+        env,
+        stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        windowsHide: true,
+      });
+    let child: ReturnType<typeof start>;
+    try {
+      child = start();
+    } catch (error) {
+      // Some of what the system says is thrown, the rest is an event. Node's own codes are for us.
+      throw codeOf(error).startsWith('ERR_') ? error : notStarted(error, program, folder, help);
+    }
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
@@ -63,6 +72,8 @@ export function spawnProgramNow(
   args: readonly string[],
   { folder, env, input, help }: Options,
 ): Spawned {
+  const ran = spawnLow(program, args, { folder, env, input });
+  if (ran !== undefined) return ran;
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { error, status, stdout, stderr } = spawnSync(program, args, {
     cwd: folder,
@@ -76,6 +87,50 @@ export function spawnProgramNow(
   if (error !== undefined && codeOf(error) !== 'EPIPE') {
     throw notStarted(error, program, folder, help);
   }
+  return { status, stdout, stderr: stderr.toString() };
+}
+
+/** What `spawnSync` of Node is built upon, as far as it is used here. */
+interface SyncSpawner {
+  spawn(options: {
+    file: string;
+    args: string[];
+    cwd: string;
+    envPairs: string[];
+    stdio: object[];
+  }): { status: number | null; output: (Buffer | null)[] | null };
+}
+
+/**
+ * Runs a program by what `spawnSync` is built upon: that is there already, while `child_process`
+ * takes 3 ms to load, of which a claim has few. Nothing where it is not offered or the program was
+ * not started; then nothing has happened, and `spawnSync` says why.
+ */
+function spawnLow(
+  program: string,
+  args: readonly string[],
+  { folder, env, input }: Pick<Options, 'folder' | 'env' | 'input'>,
+): Spawned | undefined {
+  if (process.platform === 'win32' || !isKnownNode()) return undefined;
+  const envPairs = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  );
+  const words = [program, ...args];
+  // The system would take what stands before it for the whole.
+  if ([folder, ...words, ...envPairs].some((text) => text.includes('\0'))) return undefined;
+  const read = { type: 'pipe', readable: false, writable: true };
+  const given = typeof input === 'string' ? Buffer.from(input) : input;
+  const written = { type: 'pipe', readable: true, writable: false, input: given };
+  const { output, status } =
+    binding<SyncSpawner>('spawn_sync')?.spawn({
+      file: program,
+      args: words,
+      cwd: folder,
+      envPairs,
+      stdio: [given === undefined ? { type: 'ignore' } : written, read, read],
+    }) ?? {};
+  const [, stdout, stderr] = output ?? [];
+  if (!stdout || !stderr || status === undefined) return undefined;
   return { status, stdout, stderr: stderr.toString() };
 }
 
