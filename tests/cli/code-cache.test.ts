@@ -445,6 +445,12 @@ describe('kept code of the module', () => {
     expect(check()).toEqual(plainly);
   });
 
+  it('is not made where what makes it is gone', () => {
+    rmSync(join(copy, 'dist/learning.cjs'));
+    expect(check()).toEqual(plainly);
+    expect(existsSync(cache)).toBe(false);
+  });
+
   it('is known by the state of its module, and else by what is in it', async () => {
     const learn = () => {
       rmSync(cache, { recursive: true, force: true });

@@ -63,8 +63,14 @@ export function keepCode(entry: NodeJS.Module, use: string): void {
   const files = KeptFiles.of(dirname(folder));
   if (files === undefined) return;
   const plain = entry.require.bind(entry);
-  // Most runs have nothing to learn.
-  const learning = (): typeof Learning => plain('./learning.cjs');
+  // Most runs have nothing to learn. While the package is being replaced it may be gone.
+  const learning = (): typeof Learning | undefined => {
+    try {
+      return plain('./learning.cjs');
+    } catch {
+      return undefined;
+    }
+  };
   const endModules = keepModules(files, use, learning);
   const kept = read(files, use);
   const fresh: Fresh[] = [];
@@ -107,8 +113,8 @@ export function keepCode(entry: NodeJS.Module, use: string): void {
     // is its length; of the very same text it would answer with what it has.
     const { cachedDataRejected } = new Script('1', { cachedData: settings });
     if (cachedDataRejected !== false) return;
-    const { begin, packed } = learning();
-    begin(files, use)?.keep(packed(kept, fresh), files.ending(1, undefined));
+    const made = learning();
+    made?.begin(files, use)?.keep(made.packed(kept, fresh), files.ending(1, undefined));
   });
 }
 

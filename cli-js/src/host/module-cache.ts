@@ -46,13 +46,13 @@ interface Learned {
  * From now on makes modules of kept code.
  *
  * @param use what the modules are used for. Functions that a use does not call are not in its code.
- * @param learn loads what making new code takes.
+ * @param learn loads what making new code takes, if it is there.
  * @returns what ends it, and keeps what is new if the use came to an end, well or not.
  */
 export function keepModules(
   files: KeptFiles,
   use: string,
-  learn: () => typeof Learning,
+  learn: () => typeof Learning | undefined,
 ): (cameToAnEnd: boolean) => void {
   if (!isKnownNode()) return () => {};
   const learning: Learned[] = [];
@@ -81,7 +81,7 @@ export function keepModules(
     const isToLearn = isForeign
       ? Math.abs(Date.now() - kept.written) > REFUSED_MS
       : times < LEARNING_RUNS;
-    const draft = isToLearn ? learn().begin(files, name, ROOM * bytes.length) : undefined;
+    const draft = isToLearn ? learn()?.begin(files, name, ROOM * bytes.length) : undefined;
     if (draft === undefined) return begin(module ?? compiledShort(bytes));
     optimiseAtOnce(true);
     try {
@@ -98,7 +98,7 @@ export function keepModules(
   return (cameToAnEnd) => {
     if (learning.length > 0) optimiseAtOnce(false);
     for (const { module, source, draft, times } of learning) {
-      const code = cameToAnEnd ? learn().serialized(module) : undefined;
+      const code = cameToAnEnd ? learn()?.serialized(module) : undefined;
       if (code === undefined) draft.drop();
       else draft.keep(code, files.ending(times + 1, source));
     }
